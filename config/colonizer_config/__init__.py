@@ -1,0 +1,1 @@
+"""Settings, endpoints, secrets and where files live."""

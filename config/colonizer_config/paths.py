@@ -1,0 +1,156 @@
+"""Where everything lives.
+
+The folders of the environment are shared with a published mothership on the same machine
+(`COLONIZER_CONFIG_DIR`, `COLONIZER_DATA_DIR`); the files in them never are.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from colonizer_config.errors import FolderError
+
+SOCKET_PATH_LIMIT_BYTES = 107
+"""The longest path that a Unix socket's address holds on Linux (104 on macOS, where the fallback is short too)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFolder:
+    """The folder of one local engine and the files in it."""
+
+    root: Path
+
+    @property
+    def token(self) -> Path:
+        """The owner token of the embedded mothership, mode 0600."""
+        return self.root / "api-token"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the running engine; its text is the engine's process id and version."""
+        return self.root / "engine.lock"
+
+    @property
+    def log(self) -> Path:
+        """What the engine says of itself."""
+        return self.root / "engine.log"
+
+    @property
+    def mothership_db(self) -> Path:
+        """Colonies, events, tokens and repositories of the embedded mothership."""
+        return self.root / "mothership.db"
+
+    @property
+    def cockpit_db(self) -> Path:
+        """Drafts and the outbox; every face shares it."""
+        return self.root / "cockpit.db"
+
+    @property
+    def worktrees(self) -> Path:
+        """One git worktree for each colony, named by its id."""
+        return self.root / "worktrees"
+
+    @property
+    def out(self) -> Path:
+        """One folder for each colony's artifacts, named by its id."""
+        return self.root / "out"
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The folders of one person on one machine."""
+
+    config: Path
+    data: Path
+    runtime: Path
+    cache: Path
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Paths":
+        """The folders that the environment names, else the customary ones. Nothing is created.
+
+        Raises:
+            FolderError: The data folder's path holds `:` or `,`, or no home folder is known.
+        """
+        env = os.environ if environment is None else environment
+        config = _named(env, "COLONIZER_CONFIG_DIR") or _home(env) / ".config" / "colonizer"
+        data = _named(env, "COLONIZER_DATA_DIR") or _home(env) / ".local" / "share" / "colonizer"
+        if any(mark in str(data) for mark in ":,"):
+            raise FolderError(f"the data folder's path may not hold ':' or ',': {data}")
+        return cls(config=config, data=data, runtime=_runtime(env), cache=_cache(env))
+
+    @property
+    def settings(self) -> Path:
+        """The settings file."""
+        return self.config / "cockpit.toml"
+
+    @property
+    def published_token(self) -> Path:
+        """The owner token of a published mothership on this machine, where there is one."""
+        return self.config / "api-token"
+
+    @property
+    def engine(self) -> EngineFolder:
+        """The folder of this person's local engine."""
+        return EngineFolder(self.data / "local")
+
+    def socket(self, folder: EngineFolder) -> Path:
+        """The private socket of the engine that owns `folder`: one short name for each data path."""
+        digest = hashlib.sha256(os.fsencode(folder.root.absolute())).hexdigest()[:8]
+        preferred = self.runtime / f"{digest}.sock"
+        if len(os.fsencode(preferred)) <= SOCKET_PATH_LIMIT_BYTES:
+            return preferred
+        return _short_runtime() / f"{digest}.sock"
+
+
+def make_private(folder: Path) -> Path:
+    """The folder, made with mode 0700 where it was missing.
+
+    Raises:
+        FolderError: It cannot be made, is not a folder, belongs to somebody else, or others may enter it
+            and that cannot be changed.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode):
+            raise FolderError(f"{folder} is not a folder")
+        if found.st_uid != os.geteuid():
+            raise FolderError(f"{folder} belongs to user {found.st_uid}; remove it or choose another folder")
+        if stat.S_IMODE(found.st_mode) & 0o077:
+            folder.chmod(0o700)
+    except OSError as problem:
+        raise FolderError(f"cannot use the folder {folder}: {problem.strerror or problem}") from problem
+    return folder
+
+
+def _named(env: Mapping[str, str], name: str) -> Path | None:
+    value = env.get(name, "").strip()
+    return Path(value).absolute() if value else None
+
+
+def _home(env: Mapping[str, str]) -> Path:
+    home = env.get("HOME", "").strip()
+    if not home:
+        raise FolderError("HOME is not set; set it, or COLONIZER_CONFIG_DIR and COLONIZER_DATA_DIR")
+    return Path(home)
+
+
+def _runtime(env: Mapping[str, str]) -> Path:
+    named = env.get("XDG_RUNTIME_DIR", "").strip()
+    return Path(named) / "colonizer" if named else _short_runtime()
+
+
+def _short_runtime() -> Path:
+    return Path(f"/tmp/colonizer-{os.geteuid()}")
+
+
+def _cache(env: Mapping[str, str]) -> Path:
+    if named := _named(env, "XDG_CACHE_HOME"):
+        return named / "colonizer"
+    import platformdirs  # loaded where the platform's own custom is asked for
+
+    return Path(platformdirs.user_cache_path("colonizer"))

@@ -1,0 +1,1 @@
+"""The embedded engines and the one local process that serves them."""

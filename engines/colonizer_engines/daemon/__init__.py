@@ -1,0 +1,1 @@
+"""The life of the local engine process: lock, socket, start, end."""

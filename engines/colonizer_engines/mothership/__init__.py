@@ -1,0 +1,1 @@
+"""The embedded mothership: colonies are git worktrees worked by real processes."""

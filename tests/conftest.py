@@ -1,0 +1,46 @@
+"""What every test stands on: a machine that is sealed off, and tools that may be missing."""
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+ALL_REQUIRED = os.environ.get("REQUIRE_ALL") == "1"
+"""Whether a test that lacks its tool fails instead of being skipped (the CI sets it)."""
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def sealed_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Points every folder of the person at a new, empty home, so that no test reads or writes the real one."""
+    home = tmp_path_factory.mktemp("home")
+    runtime = home / "run"
+    runtime.mkdir(mode=0o700)
+    for name in [name for name in os.environ if name.startswith(("COLONIZER_", "GIT_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    for name in ("NO_COLOR", "TEXTUAL_THEME", "SSH_CONNECTION", "SSH_TTY", "DBUS_SESSION_BUS_ADDRESS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    monkeypatch.setenv("COLONIZER_DEMO_PACE", "0")
+    return home
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turns a skip into a failure where every tool is required."""
+    report = yield
+    if ALL_REQUIRED and report.skipped and "wasxfail" not in report.__dict__:
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped, and REQUIRE_ALL is set: {report.longrepr}"
+    return report
