@@ -1,10 +1,11 @@
 """What can be wrong with settings and secrets.
 
 ConfigError
-├── SettingsError      the settings file cannot be read or means nothing
+├── SettingsError      the settings file cannot be read or written, or means nothing
 ├── AddressError       a host or address is not one
 ├── FolderError        a folder is missing, foreign or not private enough
 └── SecretError        no token, or a place for tokens that cannot be used
+    └── NoKeyringError   there is no keyring: a plain file needs the person's explicit choice
 """
 
 
@@ -15,7 +16,7 @@ class ConfigError(Exception):
 
 
 class SettingsError(ConfigError):
-    """The settings file cannot be read, or a key or value in it is wrong.
+    """The settings file cannot be read or written, or a key or value in it is wrong.
 
     `line` is the line in the file, from 1, or None where it has none.
     """
@@ -26,7 +27,7 @@ class SettingsError(ConfigError):
 
 
 class AddressError(ConfigError):
-    """A host or an address is written in a way that names none."""
+    """A host or an address is written in a way that names none. Its text never repeats what could be a secret."""
 
 
 class FolderError(ConfigError):
@@ -35,3 +36,7 @@ class FolderError(ConfigError):
 
 class SecretError(ConfigError):
     """A token is missing, or the place where it should be kept cannot be used."""
+
+
+class NoKeyringError(SecretError):
+    """This machine has no keyring that keeps secrets; a plain file is used only where the person chose it."""

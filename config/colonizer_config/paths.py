@@ -93,6 +93,11 @@ class Paths:
         return self.config / "api-token"
 
     @property
+    def tokens(self) -> Path:
+        """The folder of the tokens that the person chose to keep in plain files, mode 0700."""
+        return self.config / "tokens"
+
+    @property
     def engine(self) -> EngineFolder:
         """The folder of this person's local engine."""
         return EngineFolder(self.data / "local")

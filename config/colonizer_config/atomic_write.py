@@ -1,0 +1,47 @@
+"""Files that are replaced whole or not at all."""
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_atomically(path: Path, content: bytes, *, mode: int, owner: tuple[int, int] | None = None) -> None:
+    """Puts `content` in the place of the file, which at every moment is the old one or the new one.
+
+    Args:
+        path: The file itself; a symbolic link here would be replaced by a file.
+        content: All that it shall hold.
+        mode: The permissions of the new file; until it is whole it is open to its owner alone.
+        owner: The user and group that the new file shall belong to, where we may give it away.
+
+    Raises:
+        OSError: It cannot be written; the old file is as it was, and nothing is left beside it.
+    """
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            if owner is not None:
+                # An ordinary user may not give files away; the file is then theirs, as with any editor.
+                with contextlib.suppress(PermissionError):
+                    os.fchown(handle, *owner)
+            os.fchmod(handle, mode)
+            os.fsync(handle)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes the rename survive a power cut, where the file system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,160 @@
+"""Changes of a TOML text that leave everything else in it as it is.
+
+A change touches one statement and hands that alone to tomlkit, or puts new statements beside old ones. So no comment,
+order or spacing of any other line can change. tomlkit for a whole file counts the comment over a table to the table
+before it, and loses or misplaces it when tables come and go. Each function takes and gives a valid text.
+"""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tomlkit
+
+from colonizer_config.toml_text import KeyPath, Statement, statements
+
+
+def set_value(text: str, path: KeyPath, value: object) -> str:
+    """The text with that value at `path`: in the place of an older one, else after its neighbours."""
+    rows = statements(text)
+    holder = _holder(rows, path)
+    if holder is None:
+        return _inserted(text, rows, path, value)
+
+    def assign(container: Any, key: str | int) -> None:
+        container[key] = value
+
+    return _spliced(rows, holder, holder + 1, _changed(rows[holder], path, assign))
+
+
+def remove_value(text: str, path: KeyPath) -> str:
+    """The text without the value at `path`; the comment in its line goes with it."""
+    rows = statements(text)
+    holder = _holder(rows, path)
+    if holder is None:
+        return text
+    whole = rows[holder].path == path
+    return _spliced(rows, holder, holder + 1, "" if whole else _changed(rows[holder], path, _delete))
+
+
+def append_table(text: str, name: str, values: Mapping[str, object]) -> str:
+    """The text with one more table in the array of tables `name`, after the others."""
+    rows = statements(text)
+    holder = _holder(rows, (name,))
+    if holder is not None:
+
+        def append(container: Any, key: str | int) -> None:
+            table = tomlkit.inline_table()
+            for inner, value in values.items():
+                table[inner] = value
+            container[key].append(table)
+
+        return _spliced(rows, holder, holder + 1, _changed(rows[holder], (name,), append))
+    end = _line_end(text)
+    block = "".join(f"{line}{end}" for line in (f"[[{name}]]", *itertools.starmap(_entry, _named(values))))
+    ends = [index for index, row in enumerate(rows) if row.path[:1] == (name,)]
+    place = _table_end(rows, ends[-1] + 1) if ends else len(rows)
+    return _beside(rows, place, block, end)
+
+
+def remove_table(text: str, name: str, index: int) -> str:
+    """The text without one table of the array of tables `name`, and without the comments between its keys."""
+    path: KeyPath = (name, index)
+    rows = statements(text)
+    holder = _holder(rows, path)
+    if holder is not None:
+        return _spliced(rows, holder, holder + 1, _changed(rows[holder], path, _delete))
+    inside = [place for place, row in enumerate(rows) if row.path[:2] == path]
+    first, after = inside[0], inside[-1] + 1
+    if after == len(rows):
+        while first and _is_blank(rows[first - 1]):
+            first -= 1
+    elif _is_blank(rows[after]) and (first == 0 or _is_blank(rows[first - 1])):
+        after += 1
+    return _spliced(rows, first, after, "")
+
+
+def _holder(rows: Sequence[Statement], path: KeyPath) -> int | None:
+    """The entry whose value is what `path` leads to, or holds it inline."""
+    return next((i for i, row in enumerate(rows) if row.is_entry and path[: len(row.path)] == row.path), None)
+
+
+def _changed(row: Statement, path: KeyPath, change: Callable[[Any, str | int], None]) -> str:
+    """The text of the entry after `change` was given what holds the end of `path`, and that end."""
+    document = tomlkit.parse(row.text)
+    *around, last = row.keys + path[len(row.path) :]
+    container: Any = document
+    for key in around:
+        container = container[key]
+    change(container, last)
+    return tomlkit.dumps(document)
+
+
+def _delete(container: Any, key: str | int) -> None:
+    del container[key]
+
+
+def _inserted(text: str, rows: Sequence[Statement], path: KeyPath, value: object) -> str:
+    table, end = path[:-1], _line_end(text)
+    places = [i for i, row in enumerate(rows) if row.path and row.table == table[: len(row.table)]]
+    near = [i for i in places if rows[i].path[: len(table)] == table]
+    if near:
+        neighbour = rows[near[-1]]
+        indent = "" if neighbour.is_header else neighbour.text[: -len(neighbour.text.lstrip())]
+        line = f"{indent}{_entry(path[len(neighbour.table) :], value)}{end}"
+        return _spliced(rows, near[-1] + 1, near[-1] + 1, line, end)
+    if table:
+        return _beside(rows, len(rows), f"[{_dotted(table)}]{end}{_entry(path[-1:], value)}{end}", end)
+    header = next((i for i, row in enumerate(rows) if row.is_header), len(rows))
+    while header and _is_comment(rows[header - 1]):
+        header -= 1
+    return _beside(rows, header, f"{_entry(path, value)}{end}", end)
+
+
+def _beside(rows: Sequence[Statement], place: int, block: str, end: str) -> str:
+    """The text with a block of its own at that place: a blank line parts it from what is over and under it."""
+    over = end if place and not _is_blank(rows[place - 1]) else ""
+    under = end if place < len(rows) and not _is_blank(rows[place]) else ""
+    return _spliced(rows, place, place, f"{over}{block}{under}", end)
+
+
+def _spliced(rows: Sequence[Statement], first: int, after: int, new: str, end: str = "") -> str:
+    """The text with `new` in the place of some statements; `end` closes a last line that has no line end."""
+    before = "".join(row.text for row in rows[:first])
+    gap = end if before and not before.endswith("\n") else ""
+    return f"{before}{gap}{new}{''.join(row.text for row in rows[after:])}"
+
+
+def _table_end(rows: Sequence[Statement], place: int) -> int:
+    """Where the table ends whose last entry is before `place`.
+
+    Comments right under the entry are the table's own, unless they stand right over what follows.
+    """
+    end = place
+    while end < len(rows) and _is_comment(rows[end]):
+        end += 1
+    return end if end == len(rows) or _is_blank(rows[end]) else place
+
+
+def _is_blank(row: Statement) -> bool:
+    return not row.text.strip()
+
+
+def _is_comment(row: Statement) -> bool:
+    return row.text.lstrip().startswith("#")
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _named(values: Mapping[str, object]) -> list[tuple[KeyPath, object]]:
+    return [((key,), value) for key, value in values.items()]
+
+
+def _entry(keys: KeyPath, value: object) -> str:
+    return f"{_dotted(keys)} = {tomlkit.item(value).as_string()}"
+
+
+def _dotted(keys: KeyPath) -> str:
+    return ".".join(tomlkit.key(str(key)).as_string() for key in keys)
