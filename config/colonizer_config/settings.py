@@ -221,7 +221,7 @@ def parse(text: str, file: str) -> Settings:
         # Besides its own errors the parser lets through those of Python's numbers, which have no line.
         said = re.fullmatch(r"(.*?) \(at line (\d+), column \d+\)", str(problem), re.DOTALL)
         line = int(said[2]) if said else len(text.splitlines()) or 1
-        words = ascii(said[1] if said else str(problem))[1:-1]
+        words = said[1] if said else str(problem)
         raise SettingsError(f"{file}, line {line}: this is not TOML: {words}", line=line) from None
     return SCHEMA.read(values, At(file, text))
 
