@@ -1,0 +1,139 @@
+"""Which colonies need a person, and in what order (spec 1.5, exact)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from colonizer_client.identity import ColonyKey
+from colonizer_client.mothership.models import Colony, OpenQuestion
+from colonizer_client.mothership.status import HOLDS_ISSUE, Risk
+
+CASCADE_FAILURES = ("no branch to build on", "cannot be stacked on", "stopped or parked, so")
+"""Errors of colonies that failed only because their parent did."""
+
+ABANDONED = "abandoned_question"
+ABANDONED_FOLD_AGE_S = 72 * 3600
+"""An abandoned question older than this joins the one row of old questions."""
+
+
+def needs_you(colony: Colony) -> bool:
+    """Whether the colony waits for a person."""
+    if colony.status == "failed" and colony.unseen_failure:
+        return True
+    if colony.is_terminal:
+        return False
+    if colony.status == "waiting_for_answer":
+        return not (colony.suspended and colony.answered_while_suspended)
+    if colony.attention is None:
+        return False
+    if colony.attention.reason == "model_error" and colony.status in ("running", "starting"):
+        return False
+    return colony.attention.reason != "idle_timeout"
+
+
+class Urgency(IntEnum):
+    """The order of the inbox: a smaller value comes first."""
+
+    SECURITY_HOLD = 0
+    QUESTION = 1
+    UNSEEN_FAILURE = 2
+    OTHER = 3
+    OLD_QUESTIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One row of the inbox."""
+
+    urgency: Urgency
+    risk: Risk | None
+    """The risk of the open question, None while it is not known or where none is open."""
+    since: float
+    """Since when it waits, seconds by the server's clock."""
+    colonies: tuple[Colony, ...]
+    """One colony, or all of those folded into the row of old questions."""
+
+    @property
+    def colony(self) -> Colony:
+        """The colony of the row, the newest of a folded one."""
+        return self.colonies[0]
+
+    @property
+    def order(self) -> tuple[int, int, float]:
+        """Sorts the inbox: by urgency, then by risk with the highest first, then the oldest first."""
+        return (self.urgency, -(self.risk or 0), self.since)
+
+
+def narrowed(colonies: Iterable[Colony], now: float) -> tuple[tuple[Colony, ...], tuple[Colony, ...]]:
+    """The colonies that the inbox lists, and those folded into its row of old questions.
+
+    `now` is in seconds by the server's clock. Judge each mothership's colonies by themselves: its issues are its own.
+    """
+    everyone = tuple(colonies)
+    newest_live: dict[tuple[str, int], float] = {}
+    for colony in everyone:
+        if colony.issue is not None and (colony.status in HOLDS_ISSUE or colony.status == "merged"):
+            issue = (colony.repo_raw, colony.issue)
+            newest_live[issue] = max(newest_live.get(issue, 0.0), colony.created_at)
+
+    def is_overtaken(colony: Colony) -> bool:
+        if colony.issue is None or colony.status not in ("failed", "stopped"):
+            return False
+        return newest_live.get((colony.repo_raw, colony.issue), 0.0) > colony.created_at
+
+    listed: list[Colony] = []
+    newest_of_issue: dict[tuple[str, int], Colony] = {}
+    for colony in everyone:
+        if not needs_you(colony) or _is_cascade_failure(colony) or is_overtaken(colony):
+            continue
+        if colony.issue is None:
+            listed.append(colony)
+            continue
+        issue = (colony.repo_raw, colony.issue)
+        rival = newest_of_issue.get(issue)
+        if rival is None or colony.created_at > rival.created_at:
+            newest_of_issue[issue] = colony
+    listed.extend(newest_of_issue.values())
+    old = tuple(colony for colony in listed if _is_old_question(colony, now))
+    return tuple(colony for colony in listed if not _is_old_question(colony, now)), old
+
+
+def inbox(colonies: Iterable[Colony], questions: Mapping[ColonyKey, OpenQuestion], now: float) -> tuple[Need, ...]:
+    """The inbox of one mothership, in order."""
+    listed, old = narrowed(colonies, now)
+    needs = [_need(colony, questions.get(colony.key)) for colony in listed]
+    if old:
+        newest_first = tuple(sorted(old, key=lambda colony: -colony.updated_at))
+        needs.append(Need(Urgency.OLD_QUESTIONS, None, min(colony.updated_at for colony in old), newest_first))
+    return tuple(sorted(needs, key=lambda need: need.order))
+
+
+def waiting_since(colony: Colony, question: OpenQuestion | None) -> float:
+    """Since when the colony waits: its question's event, else its attention, else its last sign of life."""
+    if question is not None and question.asked_at is not None:
+        return question.asked_at
+    if colony.attention is not None and colony.attention.since is not None:
+        return colony.attention.since
+    return colony.last_activity_at or colony.updated_at
+
+
+def _need(colony: Colony, question: OpenQuestion | None) -> Need:
+    if colony.attention is not None and colony.attention.is_security_hold and not colony.is_terminal:
+        urgency = Urgency.SECURITY_HOLD
+    elif colony.status == "waiting_for_answer":
+        urgency = Urgency.QUESTION
+    elif colony.status == "failed":
+        urgency = Urgency.UNSEEN_FAILURE
+    else:
+        urgency = Urgency.OTHER
+    risk = question.risk if question is not None and urgency is Urgency.QUESTION else None
+    return Need(urgency, risk, waiting_since(colony, question), (colony,))
+
+
+def _is_cascade_failure(colony: Colony) -> bool:
+    error = colony.error.lower()
+    return colony.status == "failed" and any(words in error for words in CASCADE_FAILURES)
+
+
+def _is_old_question(colony: Colony, now: float) -> bool:
+    return colony.status == "failed" and colony.error == ABANDONED and now - colony.updated_at > ABANDONED_FOLD_AGE_S

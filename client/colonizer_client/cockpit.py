@@ -1,0 +1,259 @@
+"""The running client layer: the hub, one link for each endpoint, drafts and the outbox. Faces talk to this."""
+
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from colonizer_client import answers
+from colonizer_client.answers import AnswerBody, Chosen
+from colonizer_client.clock import Clock, SystemClock
+from colonizer_client.drafts import Drafts
+from colonizer_client.errors import ClientError, LinkError, StoreError
+from colonizer_client.hub import Hub, Subscription
+from colonizer_client.identity import ColonyKey, EndpointName
+from colonizer_client.mothership import calls
+from colonizer_client.mothership.calls import Call
+from colonizer_client.mothership.link import Connector, MothershipLink
+from colonizer_client.mothership.models import Colony, LaunchOrder, LocalRepository, OpenQuestion
+from colonizer_client.outbox import Delivery, Outbox
+from colonizer_client.snapshot import (
+    ColonyChanged,
+    DeliveryChanged,
+    DetailRead,
+    DiffChanged,
+    DiffState,
+    EndpointChanged,
+    EndpointState,
+    Snapshot,
+)
+from colonizer_client.store import Store
+
+T = TypeVar("T")
+
+
+class Cockpit:
+    """Everything a face needs, for one event loop.
+
+    `open_store` gives the cockpit's database; where it raises StoreError the cockpit runs without drafts, sends no
+    answers and says so in `store_error`.
+    """
+
+    def __init__(self, open_store: Callable[[], Store], clock: Clock | None = None) -> None:
+        self.clock = clock or SystemClock()
+        self.hub = Hub()
+        self.store_error = ""
+        self._links: dict[EndpointName, MothershipLink] = {}
+        self._store: Store | None = None
+        self._outbox: Outbox | None = None
+        self._open_store = open_store
+        self._tasks: asyncio.TaskGroup | None = None
+        self._running: dict[EndpointName, asyncio.Task[None]] = {}
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Everything that is known now."""
+        return self.hub.snapshot
+
+    @property
+    def store(self) -> Store:
+        """The cockpit's database.
+
+        Raises:
+            StoreError: It cannot be used.
+        """
+        if self._store is None:
+            try:
+                self._store = self._open_store()
+                self.store_error = ""
+            except StoreError as problem:
+                self.store_error = str(problem)
+                raise
+        return self._store
+
+    @property
+    def drafts(self) -> Drafts:
+        """What was typed and not sent; raises StoreError when the database cannot be used."""
+        return Drafts(self.store, self.clock)
+
+    def subscribe(self) -> Subscription:
+        """A view of the hub for one reader."""
+        return self.hub.subscribe()
+
+    def add(self, state: EndpointState, connector: Connector) -> None:
+        """Adds a mothership; it is connected to as soon as the cockpit runs."""
+        link = MothershipLink(state, connector, self.hub.post, self._opened_outbox, self.clock)
+        self._links[state.name] = link
+        self.hub.post(EndpointChanged(state))
+        if (outbox := self._opened_outbox()) is not None:
+            for delivery in outbox.unsettled(state.name):
+                self.hub.post(DeliveryChanged(delivery))
+        self._start(link)
+
+    async def run(self) -> None:
+        """Keeps every link up until it is cancelled."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                self._tasks = tasks
+                for link in self._links.values():
+                    self._start(link)
+                await asyncio.Event().wait()
+        finally:
+            self._tasks = None
+            self._running.clear()
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+
+    def reconnect(self, endpoint: EndpointName) -> None:
+        """Tries a connection again at once."""
+        self._link(endpoint).reconnect()
+
+    def open(self, key: ColonyKey) -> None:
+        """Follows the colony's log from now on."""
+        self._link(key.endpoint).follow(key.colony)
+
+    def close(self, key: ColonyKey) -> None:
+        """Lets go of the colony's log; what was read stays to be seen."""
+        self._link(key.endpoint).unfollow(key.colony)
+
+    async def load_older(self, key: ColonyKey) -> None:
+        """Reads the next older page of an opened colony's log."""
+        await self._link(key.endpoint).load_older(key.colony)
+
+    async def read_detail(self, key: ColonyKey) -> None:
+        """Reads what only the answer for one colony holds.
+
+        Raises:
+            ClientError: It cannot be read.
+        """
+        detail = await self._run(key.endpoint, calls.colony(key.endpoint, key.colony))
+        self.hub.post(DetailRead(key, detail))
+        self.hub.post(ColonyChanged(detail.colony))
+
+    async def read_diff(self, key: ColonyKey) -> None:
+        """Reads the colony's diff; a failure is said in its state and the last one kept."""
+        had = self.snapshot.diffs.get(key, DiffState())
+        self.hub.post(DiffChanged(key, DiffState(had.diff, had.as_of, is_loading=True)))
+        try:
+            diff = await self._run(key.endpoint, calls.diff(key.colony))
+        except ClientError as problem:
+            self.hub.post(DiffChanged(key, DiffState(had.diff, had.as_of, error=str(problem))))
+        else:
+            self.hub.post(DiffChanged(key, DiffState(diff, self.clock.now())))
+
+    def answer(self, key: ColonyKey, question: OpenQuestion, chosen: Sequence[Chosen]) -> Delivery:
+        """Puts the answer to a whole card on its way; the hub tells of its fate.
+
+        Raises:
+            UnmatchedAnswer: A prompt is not answered.
+            StoreError: It cannot be stored, so that it is not sent either.
+        """
+        return self._post_answer(key, question, answers.from_card(question, chosen))
+
+    def say(self, key: ColonyKey, text: str) -> Delivery:
+        """Puts a message to the agent on its way.
+
+        Raises:
+            StoreError: It cannot be stored, so that it is not sent either.
+        """
+        return self._send(self._stored_outbox().put_message(key, text))
+
+    async def interrupt(self, key: ColonyKey) -> None:
+        """Stops the colony's turn, not the colony."""
+        await self._link(key.endpoint).interrupt(key.colony)
+
+    async def stop(self, key: ColonyKey) -> bool:
+        """Stops the colony; True when it had ended already."""
+        colony, had_ended = await self._run(key.endpoint, calls.stop(key.endpoint, key.colony))
+        self.hub.post(ColonyChanged(colony))
+        return had_ended
+
+    async def resume(self, key: ColonyKey, agent_env: Mapping[str, str] | None = None) -> Colony:
+        """Starts or queues the colony's next run."""
+        return await self._changing(key, calls.resume(key.endpoint, key.colony, agent_env))
+
+    async def keep(self, key: ColonyKey) -> Colony:
+        """Keeps a superseded colony."""
+        return await self._changing(key, calls.keep(key.endpoint, key.colony))
+
+    async def clean_up(self, key: ColonyKey) -> Colony:
+        """Removes the colony's worktree and artifacts; the branch stays."""
+        return await self._changing(key, calls.clean_up(key.endpoint, key.colony))
+
+    async def launch(self, endpoint: EndpointName, order: LaunchOrder) -> Colony:
+        """Starts a colony.
+
+        Raises:
+            Conflict: Among others, another colony holds the issue: see `decode.holder` of its body.
+            ClientError: Any other refusal, or no connection.
+        """
+        colony = await self._run(endpoint, calls.launch(endpoint, order))
+        self.hub.post(ColonyChanged(colony))
+        return colony
+
+    async def mark_seen(self, key: ColonyKey) -> None:
+        """Notes that a person looked at the colony's failure."""
+        await self._run(key.endpoint, calls.seen(key.colony))
+        await self.read_detail(key)
+
+    async def prewarm(self, key: ColonyKey) -> None:
+        """Asks for a suspended colony to be brought back before it is answered."""
+        await self._run(key.endpoint, calls.prewarm(key.colony))
+
+    async def repositories(self, endpoint: EndpointName) -> tuple[LocalRepository, ...]:
+        """The repositories that the local engine knows."""
+        return await self._run(endpoint, calls.local_repositories())
+
+    def idempotency_key(self) -> str:
+        """A key that makes the repetition of one launch harmless."""
+        return uuid.uuid4().hex
+
+    def _post_answer(self, key: ColonyKey, question: OpenQuestion, body: AnswerBody) -> Delivery:
+        return self._send(self._stored_outbox().put_answer(key, question.fingerprint, body))
+
+    def _send(self, delivery: Delivery) -> Delivery:
+        self.hub.post(DeliveryChanged(delivery))
+        self._link(delivery.key.endpoint).fill_outbox()
+        return delivery
+
+    async def _changing(self, key: ColonyKey, call: Call[Colony]) -> Colony:
+        colony = await self._run(key.endpoint, call)
+        self.hub.post(ColonyChanged(colony))
+        return colony
+
+    async def _run(self, endpoint: EndpointName, call: Call[T]) -> T:
+        return await self._link(endpoint).run_call(call)
+
+    def _link(self, endpoint: EndpointName) -> MothershipLink:
+        link = self._links.get(endpoint)
+        if link is None:
+            raise LinkError(f"{endpoint} is not connected to")
+        return link
+
+    def _stored_outbox(self) -> Outbox:
+        outbox = self._opened_outbox()
+        if outbox is None:
+            raise StoreError(f"nothing is sent that cannot be stored first: {self.store_error}")
+        return outbox
+
+    def _opened_outbox(self) -> Outbox | None:
+        if self._outbox is None:
+            try:
+                self._outbox = Outbox(self.store, self.clock)
+            except StoreError:
+                return None
+        return self._outbox
+
+    def _start(self, link: MothershipLink) -> None:
+        if self._tasks is not None and link.name not in self._running:
+            self._running[link.name] = self._tasks.create_task(self._supervise(link))
+
+    async def _supervise(self, link: MothershipLink) -> None:
+        """Runs a link; a fault in it becomes its state in words, so that the other links live on."""
+        while True:
+            try:
+                await link.run()
+            except Exception as fault:  # noqa: BLE001  # the one place where a foreign exception may end
+                link.fail(f"a fault in this connection ({type(fault).__name__}): press r to start it anew")
+                await link.woken()

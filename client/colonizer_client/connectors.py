@@ -1,0 +1,91 @@
+"""How each kind of endpoint is reached: where its token is, and what has to be started first."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from colonizer_client.engine import LocalEngine
+from colonizer_client.errors import ClientError, Refusal, SignInNeeded
+from colonizer_client.mothership import calls
+from colonizer_client.mothership.http import HttpTransport, open_transport
+from colonizer_client.mothership.models import LocalRepository
+from colonizer_config.address import HttpAddress
+from colonizer_config.endpoints import Endpoint
+from colonizer_config.errors import ConfigError
+from colonizer_config.secrets import TokenStore
+from colonizer_config.version import __version__
+
+
+class LocalConnector:
+    """Reaches the local engine: starts it where it does not run, and tells it the repository of the face."""
+
+    def __init__(self, engine: LocalEngine, repository: Path | None = None) -> None:
+        self._engine = engine
+        self._repository = repository
+        self.standing_in: LocalRepository | None = None
+        """The repository that the face stands in, once the engine knows it."""
+
+    async def open(self, notice: Callable[[str], None]) -> HttpTransport:
+        """A transport over the private socket; raises EngineUnavailable."""
+        await asyncio.to_thread(self._engine.ensure_running)
+        transport = await open_transport(self._engine.address, self._engine.token())
+        try:
+            notice(await self._introduce(transport))
+        except BaseException:
+            await transport.close()
+            raise
+        return transport
+
+    async def _introduce(self, transport: HttpTransport) -> str:
+        """What the person should know of the engine and of the folder, empty for nothing."""
+        words: list[str] = []
+        version = await transport.run(calls.server_version())
+        if version != __version__:
+            words.append(f"the running engine has version {version}, this is {__version__}: `colonizer engine stop`")
+        if self._repository is not None:
+            try:
+                self.standing_in = await transport.run(calls.add_local_repository(str(self._repository)))
+            except SignInNeeded:
+                raise
+            except Refusal as refusal:
+                words.append(str(refusal))
+        return " · ".join(words)
+
+
+class RemoteConnector:
+    """Reaches a mothership over HTTP with the token that is kept for its address."""
+
+    def __init__(self, endpoint: Endpoint, address: HttpAddress, tokens: TokenStore) -> None:
+        self._endpoint = endpoint
+        self._address = address
+        self._tokens = tokens
+
+    async def open(self, notice: Callable[[str], None]) -> HttpTransport:
+        """A transport; raises SignInNeeded where no token is kept."""
+        del notice
+        try:
+            found = await asyncio.to_thread(self._tokens.for_endpoint, self._endpoint)
+        except ConfigError as problem:
+            raise SignInNeeded(str(problem), status=401) from problem
+        if found is None:
+            raise SignInNeeded(
+                f"no token is kept for {self._address}: sign in with `colonizer connect add`", status=401
+            )
+        return await open_transport(self._address, found.token)
+
+
+class Unsupported:
+    """Stands for an endpoint that this version cannot reach; says so in its state."""
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+
+    async def open(self, notice: Callable[[str], None]) -> HttpTransport:
+        """Never a transport; raises ClientError."""
+        del notice
+        raise ClientError(self._words)
+
+
+def agent_environment(names: tuple[str, ...], environment: Mapping[str, str]) -> dict[str, str]:
+    """The values of the variables that an agent's settings name, as far as this face has them."""
+    return {name: environment[name] for name in names if name in environment}

@@ -1,0 +1,130 @@
+"""The one mutable thing: the newest snapshot, and who wants to hear of the next.
+
+Events pile up until somebody looks, and are folded then, all together. A reader that is slow gets the newest snapshot
+and the merged topics: what waits for it does not grow with time.
+"""
+
+import asyncio
+from collections.abc import Iterator
+
+from colonizer_client.identity import ColonyKey
+from colonizer_client.snapshot import (
+    ColonyChanged,
+    EndpointChanged,
+    HubEvent,
+    QuestionRead,
+    Snapshot,
+    Topics,
+    TranscriptChanged,
+    fold,
+)
+
+PENDING_LIMIT = 2_048
+"""Events that wait unfolded at most; beyond it they are folded even if nobody looks."""
+
+
+class Subscription:
+    """One reader's view of the hub."""
+
+    def __init__(self, hub: "Hub") -> None:
+        self._hub = hub
+        self._topics = Topics()
+        self._changed = asyncio.Event()
+
+    async def changed(self) -> None:
+        """Returns when something changed since the last `take`."""
+        await self._changed.wait()
+
+    def take(self) -> tuple[Snapshot, Topics]:
+        """The newest snapshot and what changed since the last `take`."""
+        snapshot = self._hub.snapshot
+        topics, self._topics = self._topics, Topics()
+        self._changed.clear()
+        return snapshot, topics
+
+    def ring(self) -> None:
+        """Says that there is something to take."""
+        self._changed.set()
+
+    def add(self, topics: Topics) -> None:
+        """Merges what changed into what waits to be taken."""
+        self._topics = self._topics | topics
+
+
+class Hub:
+    """Takes events, gives snapshots. For one event loop."""
+
+    def __init__(self) -> None:
+        self._snapshot = Snapshot()
+        self._pending: list[HubEvent] = []
+        self._latest: dict[tuple[type, object], int] = {}
+        """Where in the pending list an event lies that a newer one of its kind and subject replaces."""
+        self._subscriptions: list[Subscription] = []
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Everything that is known now."""
+        if self._pending:
+            self._fold()
+        return self._snapshot
+
+    def post(self, event: HubEvent) -> None:
+        """Takes an event."""
+        subject = _subject(event)
+        if subject is not None and (place := self._latest.get(subject)) is not None:
+            self._pending[place] = event
+        else:
+            if subject is None:
+                self._latest.clear()  # an event about many things keeps its order to those about one
+            else:
+                self._latest[subject] = len(self._pending)
+            self._pending.append(event)
+        if len(self._pending) >= PENDING_LIMIT:
+            self._fold()
+        for subscription in self._subscriptions:
+            subscription.ring()
+
+    def subscribe(self) -> Subscription:
+        """A new reader; what is known already is there to be taken."""
+        subscription = Subscription(self)
+        snapshot = self.snapshot
+        subscription.add(
+            Topics(
+                frozenset(snapshot.endpoints),
+                frozenset(snapshot.colonies),
+                frozenset(_opened(snapshot)),
+                frozenset(snapshot.deliveries),
+            )
+        )
+        subscription.ring()
+        self._subscriptions.append(subscription)
+        return subscription
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        """Forgets a reader."""
+        self._subscriptions.remove(subscription)
+
+    def _fold(self) -> None:
+        pending, self._pending = self._pending, []
+        self._latest.clear()
+        self._snapshot, topics = fold(self._snapshot, pending)
+        for subscription in self._subscriptions:
+            subscription.add(topics)
+
+
+def _subject(event: HubEvent) -> tuple[type, object] | None:
+    match event:
+        case ColonyChanged(colony):
+            return ColonyChanged, colony.key
+        case TranscriptChanged(key) | QuestionRead(key):
+            return type(event), key
+        case EndpointChanged(state):
+            return EndpointChanged, state.name
+        case _:
+            return None
+
+
+def _opened(snapshot: Snapshot) -> Iterator[ColonyKey]:
+    yield from snapshot.transcripts
+    yield from snapshot.diffs
+    yield from snapshot.details

@@ -1,0 +1,206 @@
+"""The pooled transport: one HTTP client for each server, and its WebSockets.
+
+The libraries are imported when the first transport opens, in a thread: they cost more than the first picture of the
+terminal face may.
+"""
+
+import asyncio
+import importlib
+import json
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from colonizer_client.errors import NoReply, Unreachable, Unreadable
+from colonizer_client.mothership.calls import Call
+from colonizer_client.mothership.replies import Reply
+from colonizer_client.mothership.transport import (
+    CONNECT_TIMEOUT_S,
+    FRAME_LIMIT_BYTES,
+    REPLY_LIMIT_BYTES,
+    REQUEST_TIMEOUT_S,
+    Server,
+    Socket,
+    base_url,
+)
+from colonizer_client.text import safe_line
+from colonizer_config.address import SocketAddress
+from colonizer_config.token import Token
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+
+SOCKET_PING_S = 20.0
+"""Both the interval of our pings and the time that an answer to one may take."""
+
+
+async def open_transport(server: Server, token: Token) -> "HttpTransport":
+    """A transport, its libraries loaded. Nothing is connected yet."""
+    for name in ("httpx", "websockets.asyncio.client"):
+        await asyncio.to_thread(importlib.import_module, name)
+    return HttpTransport(server, token)
+
+
+class HttpTransport:
+    """Carries calls by httpx and sockets by websockets, to one server. It never follows a redirect."""
+
+    def __init__(self, server: Server, token: Token) -> None:
+        import httpx
+
+        self.server = server
+        self.latency_s: float | None = None
+        """How long the last reply took, request to headers."""
+        self.skew_s: float | None = None
+        """How far the server's clock is ahead of ours, by the `Date` of its last reply; whole seconds."""
+        self._headers = {"Authorization": f"Bearer {token.reveal()}", "Accept-Encoding": "identity"}
+        on_socket = isinstance(server, SocketAddress)
+        self._http = httpx.AsyncClient(
+            base_url=base_url(server),
+            headers=self._headers,
+            transport=httpx.AsyncHTTPTransport(uds=str(server.path)) if on_socket else None,
+            timeout=httpx.Timeout(REQUEST_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+            limits=httpx.Limits(max_connections=16, max_keepalive_connections=8),
+            follow_redirects=False,
+            trust_env=not _stays_here(server),
+            # A TLS context takes 50 ms to make; it is made where it is used.
+            verify=base_url(server).startswith("https://"),
+        )
+
+    async def run(self, call: Call[T], *, timeout_s: float = REQUEST_TIMEOUT_S) -> T:
+        """The call's result; raises as `Transport.run` says."""
+        return call.read(await self._send(call, timeout_s))
+
+    @asynccontextmanager
+    async def socket(self, path: str) -> AsyncGenerator[Socket, None]:
+        """Opens a WebSocket on the server."""
+        from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidStatus, WebSocketException
+
+        try:
+            connection = await _connect(self.server, path, self._headers)
+        except InvalidStatus as refused:
+            _raise_refusal(refused.response.status_code, bytes(refused.response.body or b""), refused.response.headers)
+            raise
+        except (TimeoutError, InvalidMessage, EOFError) as problem:
+            raise NoReply(f"no answer from {self.server}: {_words(problem)}") from problem
+        except (OSError, InvalidHandshake, WebSocketException) as problem:
+            raise Unreachable(f"nothing answers on {self.server}: {_words(problem)}") from problem
+        try:
+            yield _WebSocket(connection)
+        finally:
+            await connection.close()
+
+    async def close(self) -> None:
+        """Closes all connections."""
+        await self._http.aclose()
+
+    async def _send(self, call: "Call[Any]", timeout_s: float) -> Reply:
+        import httpx
+
+        content = None if call.body is None else json.dumps(call.body, ensure_ascii=True).encode()
+        headers = dict(call.headers)
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        started = time.monotonic()
+        try:
+            async with (
+                asyncio.timeout(timeout_s),
+                self._http.stream(call.method, call.path, content=content, headers=headers) as response,
+            ):
+                self.latency_s = time.monotonic() - started
+                self._note_date(response.headers.get("Date", ""))
+                return await self._read(response)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol) as problem:
+            raise Unreachable(f"nothing answers on {self.server}: {_words(problem)}") from problem
+        except (httpx.HTTPError, TimeoutError) as problem:
+            raise NoReply(f"no answer from {self.server}: {_words(problem)}") from problem
+
+    async def _read(self, response: "httpx.Response") -> Reply:
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > REPLY_LIMIT_BYTES:
+                raise Unreadable(f"a reply of more than {REPLY_LIMIT_BYTES // 2**20} MiB")
+        return Reply(
+            status=response.status_code,
+            body=bytes(body),
+            content_type=response.headers.get("Content-Type", ""),
+            date=response.headers.get("Date", ""),
+        )
+
+    def _note_date(self, date: str) -> None:
+        try:
+            self.skew_s = parsedate_to_datetime(date).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            self.skew_s = None
+
+
+class _WebSocket:
+    """A socket whose end is an end, however it came about."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def __aiter__(self) -> AsyncIterator[str | bytes]:
+        from websockets.exceptions import ConnectionClosed, WebSocketException
+
+        try:
+            async for message in self._connection:
+                yield message
+        except ConnectionClosed:
+            return
+        except WebSocketException as problem:
+            raise Unreadable(f"the socket broke its protocol: {_words(problem)}") from problem
+
+    async def send(self, text: str) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            await self._connection.send(text)
+        except ConnectionClosed as problem:
+            raise NoReply("the socket closed while something was sent") from problem
+
+
+async def _connect(server: Server, path: str, headers: dict[str, str]) -> Any:
+    from websockets.asyncio.client import connect
+
+    class ConnectHere(connect):
+        """Connects where it was told to and nowhere else: the token goes with the first request."""
+
+        def process_redirect(self, exc: Exception) -> Exception | str:
+            return exc
+
+    url = base_url(server).replace("http", "ws", 1) + path
+    options: dict[str, Any] = {
+        "additional_headers": {"Authorization": headers["Authorization"]},
+        "max_size": FRAME_LIMIT_BYTES,
+        "open_timeout": CONNECT_TIMEOUT_S,
+        "close_timeout": 1.0,
+        "ping_interval": SOCKET_PING_S,
+        "ping_timeout": SOCKET_PING_S,
+        "compression": None,
+        "user_agent_header": None,
+    }
+    if isinstance(server, SocketAddress):
+        return await ConnectHere(url, unix=True, path=str(server.path), **options)
+    return await ConnectHere(url, proxy=None if _stays_here(server) else True, **options)
+
+
+def _stays_here(server: Server) -> bool:
+    """Whether the server is on this machine, so that no proxy may lie between."""
+    return isinstance(server, SocketAddress) or server.is_loopback
+
+
+def _raise_refusal(status: int, body: bytes, headers: Any) -> None:
+    Reply(status, body, headers.get("Content-Type", "")).body_of_success()
+    raise Unreadable(f"the server answered a socket with status {status}")
+
+
+def _words(problem: BaseException) -> str:
+    if isinstance(problem, TimeoutError):
+        return "it took too long"
+    cause = problem.__cause__ or problem
+    return safe_line(str(cause) or type(problem).__name__, limit=200)

@@ -1,0 +1,89 @@
+"""What a server answered, and its refusals as errors (spec 2.2)."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from colonizer_client.errors import (
+    Conflict,
+    Forbidden,
+    NotFound,
+    Refusal,
+    ServerFault,
+    SignInNeeded,
+    TooMany,
+    Unreadable,
+)
+from colonizer_client.mothership import wire
+from colonizer_client.text import safe_text
+
+ERROR_TEXT_LIMIT = 500
+JSON_ERROR_LIMIT = 20_000
+
+_REFUSALS: dict[int, type[Refusal]] = {401: SignInNeeded, 403: Forbidden, 404: NotFound, 409: Conflict, 429: TooMany}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A whole HTTP reply. `date` is the server's `Date` header as it came, for the clock's skew."""
+
+    status: int
+    body: bytes
+    content_type: str = ""
+    date: str = ""
+
+    def body_of_success(self) -> bytes:
+        """The body of a 2xx.
+
+        Raises:
+            Refusal: A subclass for the status, with the server's words.
+            ServerFault: A 5xx.
+            Unreadable: A redirect, which is never followed, or another status that is no answer.
+        """
+        if 200 <= self.status < 300:
+            return self.body
+        words = self._error_words()
+        if 300 <= self.status < 400:
+            raise Unreadable(f"the server redirects ({self.status}); a token is never sent along: check the address")
+        if self.status >= 500:
+            raise ServerFault(words, status=self.status)
+        if self.status >= 400:
+            kind = _REFUSALS.get(self.status, Refusal)
+            raise kind(words, status=self.status, body=wire.mapping(self._json_or_none()))
+        raise Unreadable(f"an answer with status {self.status}")
+
+    def _json_or_none(self) -> object:
+        try:
+            return wire.parse(self.body) if self.body else None
+        except Unreadable:
+            return None
+
+    def _error_words(self) -> str:
+        words = wire.mapping(self._json_or_none()).get("error")
+        if isinstance(words, str) and words:
+            return safe_text(words, limit=JSON_ERROR_LIMIT)
+        text = self.body.decode("utf-8", "replace").strip()
+        if text and "html" not in self.content_type:
+            return safe_text(text, limit=ERROR_TEXT_LIMIT)
+        return f"{self.status} {status_phrase(self.status)}".strip()
+
+
+def json_of(reply: Reply) -> object:
+    """The JSON of a 2xx. A page of HTML with 200, as older servers send for unknown routes, is unreadable.
+
+    Raises:
+        ClientError: As `Reply.body_of_success`; `Unreadable` where the body is no JSON.
+    """
+    body = reply.body_of_success()
+    try:
+        return wire.parse(body)
+    except Unreadable as problem:
+        line = f"{reply.status} {status_phrase(reply.status)}"
+        raise Unreadable(f"the mothership answered {line} with something but JSON: {wire.excerpt(body)}") from problem
+
+
+def status_phrase(status: int) -> str:
+    """The standard words of an HTTP status, empty where there are none."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""

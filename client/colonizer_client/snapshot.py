@@ -1,0 +1,375 @@
+"""Everything that is known at one moment, and how an event changes it.
+
+A snapshot is never changed: readers may keep it. `fold` takes all events since the last one together, so that its
+cost is paid once for however many there were.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from types import MappingProxyType
+from typing import Generic, TypeAlias, TypeVar
+
+from colonizer_client.identity import ColonyKey, EndpointName
+from colonizer_client.mothership.models import Colony, ColonyDetail, Diff, OpenQuestion, Standing
+from colonizer_client.outbox import Delivery
+from colonizer_client.transcript import Transcript
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+DELIVERIES_KEPT = 256
+"""Settled answers and messages beyond this are forgotten here, the oldest first; the store keeps them."""
+
+
+class Health(Enum):
+    """How a connection is."""
+
+    CONNECTING = auto()
+    LIVE = auto()
+    SILENT = auto()
+    """It was asked and did not answer, or failed; it is asked again after a while."""
+    SIGNED_OUT = auto()
+    """It refused the token: nothing is sent until the person acts."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointState:
+    """A connection as it is now. Times are seconds since 1970 by our own clock."""
+
+    name: EndpointName
+    address: str
+    kind: str = "mothership"
+    is_local: bool = False
+    """The local engine, which may run agents on this machine."""
+    health: Health = Health.CONNECTING
+    since: float = 0.0
+    """Since when the health is what it is."""
+    error: str = ""
+    """Why it is not live, in words."""
+    retry_at: float | None = None
+    standing: Standing | None = None
+    version: str = ""
+    latency_s: float | None = None
+    skew_s: float | None = None
+    """How far the server's clock is ahead of ours, None while unknown."""
+    as_of: float | None = None
+    """When the colonies were last heard of; None when never."""
+    is_polled: bool = False
+    """The list is asked for every few seconds, since the token may not see the live stream."""
+    unreadable_rows: int = 0
+    sandbox: str = ""
+    """What confines agents of the local engine: `bwrap` or `none`; empty elsewhere or while unknown."""
+    notice: str = ""
+    """Something to know that is no failure, such as an engine of another version."""
+
+    def server_now(self, now: float) -> float:
+        """Our time turned into the server's; a skew of less than two seconds is what the wire cannot tell from none."""
+        return now if self.skew_s is None or abs(self.skew_s) < 2 else now + self.skew_s
+
+
+class Phase(Enum):
+    """How a transcript stands to the log that it shows."""
+
+    LOADING = auto()
+    LIVE = auto()
+    RECONNECTING = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptState:
+    """An opened colony's transcript. The transcript itself grows; compare its `version`."""
+
+    transcript: Transcript
+    phase: Phase = Phase.LOADING
+    epoch: int = 0
+    has_older: bool = False
+    is_loading_older: bool = False
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffState:
+    """A colony's diff, as last read. `error` says why there is none, or why it is old."""
+
+    diff: Diff | None = None
+    as_of: float | None = None
+    is_loading: bool = False
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that is known."""
+
+    endpoints: Mapping[EndpointName, EndpointState] = field(default_factory=lambda: MappingProxyType({}))
+    colonies: Mapping[ColonyKey, Colony] = field(default_factory=lambda: MappingProxyType({}))
+    questions: Mapping[ColonyKey, OpenQuestion] = field(default_factory=lambda: MappingProxyType({}))
+    details: Mapping[ColonyKey, ColonyDetail] = field(default_factory=lambda: MappingProxyType({}))
+    diffs: Mapping[ColonyKey, DiffState] = field(default_factory=lambda: MappingProxyType({}))
+    transcripts: Mapping[ColonyKey, TranscriptState] = field(default_factory=lambda: MappingProxyType({}))
+    deliveries: Mapping[str, Delivery] = field(default_factory=lambda: MappingProxyType({}))
+
+    def endpoint_of(self, key: ColonyKey) -> EndpointState | None:
+        """The connection through which the colony is known."""
+        return self.endpoints.get(key.endpoint)
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointChanged:
+    """A connection is new or changed."""
+
+    state: EndpointState
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRemoved:
+    """A connection is no longer configured; what was known through it goes too."""
+
+    name: EndpointName
+
+
+@dataclass(frozen=True, slots=True)
+class ColoniesListed:
+    """The whole list of one mothership."""
+
+    endpoint: EndpointName
+    colonies: tuple[Colony, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ColonyChanged:
+    """One colony is new or changed."""
+
+    colony: Colony
+
+
+@dataclass(frozen=True, slots=True)
+class ColonyRemoved:
+    """A colony was deleted."""
+
+    key: ColonyKey
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRead:
+    """What a colony asks, None for nothing."""
+
+    key: ColonyKey
+    question: OpenQuestion | None
+
+
+@dataclass(frozen=True, slots=True)
+class DetailRead:
+    """What only the answer for one colony holds."""
+
+    key: ColonyKey
+    detail: ColonyDetail
+
+
+@dataclass(frozen=True, slots=True)
+class DiffChanged:
+    """A colony's diff was read, is being read, or cannot be."""
+
+    key: ColonyKey
+    state: DiffState
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptChanged:
+    """A transcript grew, or stands otherwise to its log; None when it is no longer followed."""
+
+    key: ColonyKey
+    state: TranscriptState | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryChanged:
+    """An answer or a message is on its way, or arrived, or did not."""
+
+    delivery: Delivery
+
+
+HubEvent: TypeAlias = (
+    EndpointChanged
+    | EndpointRemoved
+    | ColoniesListed
+    | ColonyChanged
+    | ColonyRemoved
+    | QuestionRead
+    | DetailRead
+    | DiffChanged
+    | TranscriptChanged
+    | DeliveryChanged
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """What changed between two snapshots."""
+
+    endpoints: frozenset[EndpointName] = frozenset()
+    colonies: frozenset[ColonyKey] = frozenset()
+    """Changed, new or removed, by itself or by its question."""
+    opened: frozenset[ColonyKey] = frozenset()
+    """Colonies whose detail, diff or transcript changed."""
+    deliveries: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.endpoints or self.colonies or self.opened or self.deliveries)
+
+    def __or__(self, other: "Topics") -> "Topics":
+        return Topics(
+            self.endpoints | other.endpoints,
+            self.colonies | other.colonies,
+            self.opened | other.opened,
+            self.deliveries | other.deliveries,
+        )
+
+
+def fold(snapshot: Snapshot, events: Iterable[HubEvent]) -> tuple[Snapshot, Topics]:
+    """The snapshot after the events, and what changed. The given snapshot stays as it is."""
+    work = _Work(snapshot)
+    for event in events:
+        work.take(event)
+    return work.done()
+
+
+class _Table(Generic[K, V]):
+    """A mapping that is copied at its first change."""
+
+    def __init__(self, original: Mapping[K, V]) -> None:
+        self.original = original
+        self.copy: dict[K, V] | None = None
+
+    def current(self) -> Mapping[K, V]:
+        return self.original if self.copy is None else self.copy
+
+    def writable(self) -> dict[K, V]:
+        if self.copy is None:
+            self.copy = dict(self.original)
+        return self.copy
+
+    def put(self, key: K, value: V | None) -> None:
+        if value is not None:
+            self.writable()[key] = value
+        elif key in self.current():
+            del self.writable()[key]
+
+
+class _Work:
+    """One fold in progress."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._endpoints = _Table(snapshot.endpoints)
+        self._colonies = _Table(snapshot.colonies)
+        self._questions = _Table(snapshot.questions)
+        self._details = _Table(snapshot.details)
+        self._diffs = _Table(snapshot.diffs)
+        self._transcripts = _Table(snapshot.transcripts)
+        self._deliveries = _Table(snapshot.deliveries)
+        self._changed_endpoints: set[EndpointName] = set()
+        self._changed_colonies: set[ColonyKey] = set()
+        self._opened: set[ColonyKey] = set()
+        self._changed_deliveries: set[str] = set()
+
+    def take(self, event: HubEvent) -> None:
+        match event:
+            case ColonyChanged(colony):
+                had = self._colonies.current().get(colony.key)
+                if had is None or colony.updated_at >= had.updated_at:  # two sockets tell of one colony
+                    self._put_colony(colony)
+            case TranscriptChanged(key, state):
+                self._transcripts.put(key, state)
+                self._opened.add(key)
+            case QuestionRead(key, question):
+                self._put_question(key, question)
+            case DetailRead(key, detail):
+                self._details.put(key, detail)
+                self._opened.add(key)
+            case DiffChanged(key, state):
+                self._diffs.put(key, state)
+                self._opened.add(key)
+            case DeliveryChanged(delivery):
+                self._put_delivery(delivery)
+            case EndpointChanged(state):
+                self._endpoints.put(state.name, state)
+                self._changed_endpoints.add(state.name)
+            case ColoniesListed(endpoint, colonies):
+                self._list(endpoint, colonies)
+            case ColonyRemoved(key):
+                self._remove_colony(key)
+            case EndpointRemoved(name):
+                self._list(name, ())
+                self._endpoints.put(name, None)
+                self._changed_endpoints.add(name)
+
+    def done(self) -> tuple[Snapshot, Topics]:
+        topics = Topics(
+            frozenset(self._changed_endpoints),
+            frozenset(self._changed_colonies),
+            frozenset(self._opened),
+            frozenset(self._changed_deliveries),
+        )
+        if not topics:
+            return self._snapshot, topics
+        after = replace(
+            self._snapshot,
+            endpoints=self._endpoints.current(),
+            colonies=self._colonies.current(),
+            questions=self._questions.current(),
+            details=self._details.current(),
+            diffs=self._diffs.current(),
+            transcripts=self._transcripts.current(),
+            deliveries=self._deliveries.current(),
+        )
+        return after, topics
+
+    def _put_colony(self, colony: Colony) -> None:
+        if self._colonies.current().get(colony.key) != colony:
+            self._colonies.put(colony.key, colony)
+            self._changed_colonies.add(colony.key)
+        if not may_ask(colony):
+            self._put_question(colony.key, None)
+
+    def _put_question(self, key: ColonyKey, question: OpenQuestion | None) -> None:
+        if self._questions.current().get(key) != question:
+            self._questions.put(key, question)
+            self._changed_colonies.add(key)
+
+    def _put_delivery(self, delivery: Delivery) -> None:
+        deliveries = self._deliveries.writable()
+        deliveries[delivery.id] = delivery
+        if len(deliveries) > DELIVERIES_KEPT:
+            settled = [old.id for old in deliveries.values() if old.is_settled and old.id != delivery.id]
+            for old in settled[: DELIVERIES_KEPT // 2]:
+                del deliveries[old]
+        self._changed_deliveries.add(delivery.id)
+        self._changed_colonies.add(delivery.key)
+
+    def _remove_colony(self, key: ColonyKey) -> None:
+        for table in (self._colonies, self._questions, self._details, self._diffs, self._transcripts):
+            table.put(key, None)
+        self._changed_colonies.add(key)
+        self._opened.add(key)
+
+    def _list(self, endpoint: EndpointName, colonies: tuple[Colony, ...]) -> None:
+        listed = {colony.key for colony in colonies}
+        for key in [key for key in self._colonies.current() if key.endpoint == endpoint and key not in listed]:
+            self._remove_colony(key)
+        for colony in colonies:
+            self._put_colony(colony)
+
+
+def may_ask(colony: Colony) -> bool:
+    """Whether an open question of the colony can be answered.
+
+    The status counts before the question: a stopped colony can still show one (spec 13.1).
+    """
+    if colony.status == "waiting_for_answer":
+        return not colony.answered_while_suspended
+    if colony.status in ("starting", "running"):
+        return colony.suspended  # being brought back with its question (spec 13.2)
+    return colony.status == "parked" and colony.parked is not None and colony.parked.on_question

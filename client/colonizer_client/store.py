@@ -1,0 +1,140 @@
+"""The cockpit's own database: drafts and the outbox. Every face of one person shares the file."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from colonizer_client.errors import StoreError
+from colonizer_config.errors import FolderError
+from colonizer_config.paths import make_private
+
+T = TypeVar("T")
+
+SCHEMA_VERSION = 1
+BUSY_TIMEOUT_MS = 2_000
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS drafts (
+    endpoint TEXT NOT NULL,
+    colony TEXT NOT NULL,
+    about TEXT NOT NULL,
+    body TEXT NOT NULL,
+    updated_at REAL NOT NULL,
+    PRIMARY KEY (endpoint, colony, about)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS outbox (
+    id TEXT PRIMARY KEY,
+    endpoint TEXT NOT NULL,
+    colony TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    state TEXT NOT NULL,
+    words TEXT NOT NULL DEFAULT '',
+    claimant TEXT NOT NULL DEFAULT '',
+    attempts INTEGER NOT NULL DEFAULT 0,
+    created_at REAL NOT NULL,
+    settled_at REAL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS outbox_open ON outbox (endpoint, created_at) WHERE settled_at IS NULL;
+CREATE TABLE IF NOT EXISTS remembered (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+class Store:
+    """One connection to the cockpit's database.
+
+    Raises:
+        StoreError: The file cannot be made, opened or read, or was written by a newer version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            make_private(path.parent)
+            self._make_file_private()
+            self._db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
+            with self._words():
+                self._prepare()
+        except (OSError, FolderError) as problem:
+            raise StoreError(f"cannot open {path}: {problem}") from problem
+        except sqlite3.Error as problem:
+            raise StoreError(f"cannot open {path}: {problem}") from problem
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._db.close()
+
+    def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
+        """What `change` returns, its statements committed together or not at all.
+
+        Raises:
+            StoreError: The disk is full, the file is locked for too long, or damaged.
+        """
+        with self._words():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                result = change(self._db)
+            except BaseException:
+                self._db.rollback()
+                raise
+            self._db.execute("COMMIT")
+            return result
+
+    def rows(self, query: str, *arguments: object) -> list[tuple[object, ...]]:
+        """The rows of a query.
+
+        Raises:
+            StoreError: As `write`.
+        """
+        with self._words():
+            return self._db.execute(query, arguments).fetchall()
+
+    def remember(self, name: str, value: object) -> None:
+        """Keeps a small JSON value under a name, such as the workspace that was in front."""
+        text = json.dumps(value)
+        self.write(lambda db: db.execute("INSERT OR REPLACE INTO remembered VALUES (?, ?)", (name, text)))
+
+    def remembered(self, name: str) -> object:
+        """The value kept under a name, None where there is none."""
+        rows = self.rows("SELECT value FROM remembered WHERE name = ?", name)
+        try:
+            return json.loads(str(rows[0][0])) if rows else None
+        except ValueError:
+            return None
+
+    def _make_file_private(self) -> None:
+        # SQLite gives its side files the mode of the database itself.
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            os.fchmod(descriptor, 0o600)
+        finally:
+            os.close(descriptor)
+
+    def _prepare(self) -> None:
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        found = int(self._db.execute("PRAGMA user_version").fetchone()[0])
+        if found > SCHEMA_VERSION:
+            raise StoreError(f"{self.path} was written by a newer version of colonizer; use that one")
+        if found < SCHEMA_VERSION:
+            self._db.executescript(_SCHEMA)
+            self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    @contextmanager
+    def _words(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except sqlite3.Error as problem:
+            try:
+                if self._db.in_transaction:
+                    self._db.rollback()
+            except sqlite3.Error:
+                pass  # SQLite has rolled back by itself
+            raise StoreError(f"cannot use {self.path}: {problem}") from problem
