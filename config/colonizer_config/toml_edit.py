@@ -105,10 +105,17 @@ def _inserted(text: str, rows: Sequence[Statement], path: KeyPath, value: object
         return _spliced(rows, near[-1] + 1, near[-1] + 1, line, end)
     if table:
         return _beside(rows, len(rows), f"[{_dotted(table)}]{end}{_entry(path[-1:], value)}{end}", end)
-    header = next((i for i, row in enumerate(rows) if row.is_header), len(rows))
-    while header and _is_comment(rows[header - 1]):
-        header -= 1
-    return _beside(rows, header, f"{_entry(path, value)}{end}", end)
+    return _beside(rows, _over_first_header(rows), f"{_entry(path, value)}{end}", end)
+
+
+def _over_first_header(rows: Sequence[Statement]) -> int:
+    """The place over the first header and the comments that belong to it; the end where there is none."""
+    place = next((i for i, row in enumerate(rows) if row.is_header), None)
+    if place is None:
+        return len(rows)
+    while place and _is_comment(rows[place - 1]):
+        place -= 1
+    return place
 
 
 def _beside(rows: Sequence[Statement], place: int, block: str, end: str) -> str:
