@@ -1,0 +1,47 @@
+"""What the engine writes down of itself: a bounded file without secrets and without escapes."""
+
+import logging
+import os
+import re
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+LOG_LIMIT_BYTES = 1024 * 1024
+"""The file and one older one are at most this long each."""
+
+_SECRETS = re.compile(r"(?:col|cph)_[0-9a-f]{8,}|\b[0-9a-f]{64}\b|(?<=Bearer )\S+")
+
+
+class _CleanFormatter(logging.Formatter):
+    """One record a line, outside text shown instead of obeyed."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        words = _SECRETS.sub("‹redacted›", super().format(record))
+        return "".join(_shown(character) for character in words)
+
+
+class _PrivateHandler(RotatingFileHandler):
+    """A file that only this user can read, older ones included."""
+
+    def _open(self) -> "logging.TextIOWrapper":  # type: ignore[name-defined]
+        return open(self.baseFilename, self.mode, encoding="utf-8", errors="replace", opener=_opener)
+
+
+def open_log(path: Path, level: int = logging.INFO) -> logging.Handler:
+    """The handler that writes to the engine's log file, attached to the root logger."""
+    handler = _PrivateHandler(path, maxBytes=LOG_LIMIT_BYTES, backupCount=1, encoding="utf-8")
+    handler.setFormatter(_CleanFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(level)
+    return handler
+
+
+def _opener(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+
+
+def _shown(character: str) -> str:
+    if character == "\n" or character.isprintable():
+        return character
+    return f"⟨U+{ord(character):04X}⟩"

@@ -1,0 +1,52 @@
+"""Serving an ASGI application on a socket that is open already."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Generator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+PING_S = 20.0
+_GOODBYE_S = 2
+
+
+class Listener(uvicorn.Server):
+    """A server that stops when it is told to: signals are the process's business, and nothing wakes an idle one."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        config = uvicorn.Config(
+            app,
+            ws="websockets-sansio",
+            ws_ping_interval=PING_S,
+            ws_ping_timeout=PING_S,
+            ws_per_message_deflate=False,
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            log_level="warning",
+            server_header=False,
+            date_header=False,
+            timeout_graceful_shutdown=_GOODBYE_S,
+        )
+        super().__init__(config)
+        self._stopping = asyncio.Event()
+
+    async def run_on(self, listening: socket.socket) -> None:
+        """Serves until `stop` is called and the connections are closed."""
+        await self.serve(sockets=[listening])
+
+    def stop(self) -> None:
+        """Has the server close its connections and end."""
+        self.should_exit = True
+        self._stopping.set()
+
+    async def main_loop(self) -> None:
+        """Waits for `stop`, instead of looking ten times a second."""
+        await self._stopping.wait()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Leaves signals alone."""
+        yield

@@ -1,0 +1,193 @@
+"""Questions of agents: which one is open, what an answer looks like, what was decided before (spec 3.1, 4.2, 4.4)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import msgspec
+
+from colonizer_engines.mothership.errors import Refusal
+
+RISKS = frozenset({"read_only", "workspace_write", "publish_affecting", "credential_adjacent"})
+
+DECISIONS_KEPT = 50
+"""How many decisions of a colony stay on record."""
+
+ANSWER_SHAPE = 'expected {"question_id": str, "answers": {option: choice}, "response": str?} matching the open question'
+NOTHING_PENDING = "no question is pending for this colony"
+ANOTHER_QUESTION = (
+    "the colony is asking a different question now; re-read GET /api/sessions/{id}/question and answer that one"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """What an agent asked and nobody has answered or closed yet."""
+
+    question_id: str
+    risk: str
+    questions: tuple[object, ...]
+    """The prompts as they came: a server passes them through untouched."""
+    holds_tool_call: bool
+    """A tool call hangs on the answer, so the end of the turn closes it."""
+    repeatable: bool
+    """An earlier decision may answer it: neither about a command to run nor near credentials."""
+
+    def wire(self) -> dict[str, object]:
+        """The body of GET question."""
+        return {"question_id": self.question_id, "risk": self.risk, "questions": self.questions}
+
+    def prompts(self) -> tuple[Mapping[str, object], ...]:
+        """The prompts that are objects, in order."""
+        return tuple(cast("Mapping[str, object]", prompt) for prompt in self.questions if isinstance(prompt, Mapping))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A person's answer to one question card."""
+
+    question_id: str
+    answers: Mapping[str, object]
+    response: str | None
+    questions: Sequence[object] | None = None
+    """The prompts that it was written for, where the client sent them."""
+
+    def command(self) -> dict[str, object]:
+        """The line that tells the agent (spec 8.3)."""
+        return {
+            "type": "answer",
+            "question_id": self.question_id,
+            "answers": self.answers,
+            "response": self.response,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One prompt that was decided, with the choice as it was sent."""
+
+    question_id: str
+    header: str
+    question: str
+    choice: object
+    answered_at: str
+    response: str | None = None
+
+    def words(self) -> str:
+        """The choice as one line of text."""
+        if isinstance(self.choice, list):
+            return ", ".join(str(label) for label in cast("list[object]", self.choice))
+        return str(self.choice)
+
+
+def asked(event: Mapping[str, object]) -> OpenQuestion | None:
+    """The question that a `question` event opens, or None where the event is malformed."""
+    question_id, prompts = event.get("question_id"), event.get("questions")
+    if not isinstance(question_id, str) or not isinstance(prompts, list):
+        return None
+    risk = _risk(event.get("risk"))
+    about_command = event.get("kind") == "exec_policy"
+    return OpenQuestion(
+        question_id=question_id,
+        risk=risk,
+        questions=tuple(cast("list[object]", prompts)),
+        holds_tool_call=about_command or event.get("blocking") is True,
+        repeatable=not about_command and risk != "credential_adjacent",
+    )
+
+
+def closing(question: OpenQuestion, event: Mapping[str, object]) -> str | None:
+    """Why the event closes the question: `answered`, or the reason of a `question_closed`; None where it stays open."""
+    kind = event.get("type")
+    if kind == "question_answered" and event.get("question_id") == question.question_id:
+        return "answered"
+    if kind == "tool_result" and event.get("tool_call_id") == question.question_id:
+        return "tool_resolved"
+    if kind == "turn_end" and question.holds_tool_call:
+        return "turn_end"
+    return None
+
+
+def read_answer(body: object) -> Answer:
+    """The answer that a request's body holds.
+
+    Raises:
+        Refusal: 400, the body is not an answer.
+    """
+    if not isinstance(body, Mapping):
+        raise Refusal(400, ANSWER_SHAPE)
+    fields = cast("Mapping[str, object]", body)
+    question_id, answers, response = fields.get("question_id"), fields.get("answers"), fields.get("response")
+    if not isinstance(question_id, str) or not isinstance(answers, Mapping):
+        raise Refusal(400, ANSWER_SHAPE)
+    if response is not None and not isinstance(response, str):
+        raise Refusal(400, ANSWER_SHAPE)
+    questions = fields.get("questions")
+    if questions is not None and not isinstance(questions, list):
+        raise Refusal(400, ANSWER_SHAPE)
+    return Answer(
+        question_id,
+        cast("Mapping[str, object]", answers),
+        response,
+        None if questions is None else cast("list[object]", questions),
+    )
+
+
+def check_meant(answer: Answer, question: OpenQuestion | None) -> OpenQuestion:
+    """The open question, which is the one that the answer was written for.
+
+    Raises:
+        Refusal: 409, nothing is open, or something else is asked.
+    """
+    if question is None:
+        raise Refusal(409, NOTHING_PENDING)
+    if answer.question_id != question.question_id:
+        raise Refusal(409, ANOTHER_QUESTION)
+    if answer.questions is not None and _canonical(answer.questions) != _canonical(question.questions):
+        raise Refusal(409, ANOTHER_QUESTION)
+    return question
+
+
+def decided(question: OpenQuestion, answer: Answer, answered_at: str) -> tuple[Decision, ...]:
+    """What the answer decides, one for each prompt that it names; a dismissal decides nothing."""
+    return tuple(
+        Decision(
+            question.question_id,
+            str(prompt.get("header") or ""),
+            text,
+            answer.answers[text],
+            answered_at,
+            answer.response,
+        )
+        for prompt in question.prompts()
+        if (text := str(prompt.get("question") or "")) in answer.answers
+    )
+
+
+def answer_on_record(question: OpenQuestion, decisions: Sequence[Decision]) -> Answer | None:
+    """The answer that earlier decisions give to every prompt of the question, or None where one was never decided.
+
+    A prompt is the same when its header is, or where it has none, its text (spec 8.4).
+    """
+    prompts = question.prompts()
+    if not question.repeatable or not prompts or len(prompts) != len(question.questions):
+        return None
+    answers: dict[str, object] = {}
+    for prompt in prompts:
+        header, text = str(prompt.get("header") or ""), str(prompt.get("question") or "")
+        found = next((d for d in reversed(decisions) if (d.header == header if header else d.question == text)), None)
+        if found is None:
+            return None
+        answers[text] = found.choice
+    # The published program answers from its record with an empty note, not with none.
+    return Answer(question.question_id, answers, "")
+
+
+def _risk(value: object) -> str:
+    if value is None:
+        return "workspace_write"
+    return value if isinstance(value, str) and value in RISKS else "unknown"
+
+
+def _canonical(prompts: Sequence[object]) -> bytes:
+    return msgspec.json.encode(prompts, order="sorted")

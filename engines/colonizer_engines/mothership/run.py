@@ -1,0 +1,241 @@
+"""One run of one colony: its agent from the start to the end."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from colonizer_engines.mothership.agents import first_words
+from colonizer_engines.mothership.colony import ProcessMark
+from colonizer_engines.mothership.errors import StartProblem
+from colonizer_engines.mothership.fleet import Change, Fleet
+from colonizer_engines.mothership.ingest import RunFacts, absorb
+from colonizer_engines.mothership.runner import Event, Runner, RunnerExit
+from colonizer_engines.mothership.session import BootPhase, BootTiming, ColonyId
+from colonizer_engines.mothership.wire import decode_object, encode
+
+REDACTED = "‹redacted›"
+
+_SECRET_MINIMUM = 6
+"""A shorter value would take ordinary words out of the transcript."""
+
+
+class Boot(Protocol):
+    """Brings an agent up."""
+
+    async def prepare(self, colony: ColonyId, phase: "Phases") -> Runner:
+        """The running agent, in its worktree.
+
+        Raises:
+            StartProblem: It cannot be started.
+        """
+        ...
+
+
+class Phases:
+    """The steps of a start, and when each of them was done."""
+
+    def __init__(self, fleet: Fleet, colony: ColonyId) -> None:
+        self._fleet = fleet
+        self._colony = colony
+        self._began = self._last = fleet.clock.monotonic()
+        self.done: tuple[BootPhase, ...] = ()
+
+    def finish(self, name: str) -> None:
+        """Notes that a step is done."""
+        now = self._fleet.clock.monotonic()
+        self.done = (*self.done, BootPhase(name, round((now - self._last) * 1000)))
+        self._last = now
+
+    def total_ms(self) -> int:
+        """How long all of it took."""
+        return round((self._last - self._began) * 1000)
+
+    def words(self) -> str:
+        """One line about the start."""
+        steps = ", ".join(f"{phase.name} {phase.ms}" for phase in self.done)
+        return f"boot {self.total_ms()} ms: {steps}"
+
+
+@dataclass(slots=True)
+class Run:
+    """A colony's agent while it is there."""
+
+    fleet: Fleet
+    colony: ColonyId
+    boot: Boot
+    secrets: tuple[str, ...] = ()
+    """Values of the person's shell that must not get into the transcript."""
+    end_asked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Somebody stopped the colony: what the agent still says is not recorded."""
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    runner: Runner | None = None
+    facts: RunFacts = field(default_factory=RunFacts)
+
+    async def drive(self) -> None:
+        """Nothing, once the agent is gone and its end is recorded."""
+        try:
+            await self._live()
+        finally:
+            self.ended.set()
+
+    async def send(self, command: Mapping[str, object]) -> bool:
+        """Whether the agent was there to be told."""
+        return self.runner is not None and await self.runner.send(command)
+
+    async def end(self) -> None:
+        """Nothing, once the agent is gone."""
+        self.end_asked.set()
+        if self.runner is not None:
+            await self.runner.shut_down()
+        await self.ended.wait()
+
+    async def _live(self) -> None:
+        if self.end_asked.is_set():
+            return
+        phases = Phases(self.fleet, self.colony)
+        try:
+            runner = await self.boot.prepare(self.colony, phases)
+        except StartProblem as problem:
+            words = str(problem)
+            await self.fleet.insist(lambda change: self._record_no_start(change, words))
+            return
+        self.runner = runner
+        if self.end_asked.is_set():
+            await runner.shut_down()
+        else:
+            await self.fleet.insist(lambda change: self._record_start(change, runner, phases))
+            await self._brief()
+        async for batch in runner.batches():
+            if not self.end_asked.is_set():
+                await self._record(batch)
+        ending = await runner.wait()
+        await self.fleet.insist(lambda change: self._record_end(change, ending))
+
+    async def _brief(self) -> None:
+        """Tells the agent its task, and what people wrote while it started."""
+        colony = self.fleet.get(self.colony)
+        await self.send({"type": "user_message", "id": "initial", "text": first_words(colony)})
+        for note in colony.unheard_messages:
+            await self.send({"type": "user_message", "id": note.id, "text": note.text})
+
+    async def _record(self, batch: tuple[Event, ...]) -> None:
+        events = [self._redacted(event) for event in batch] if self.secrets else batch
+        facts = self.facts
+
+        def apply(change: Change) -> None:
+            nonlocal facts
+            facts = replace(self.facts, commands=[])
+            for event in events:
+                absorb(change, self.colony, event, facts)
+
+        await self.fleet.insist(apply)
+        self.facts = facts
+        for command in facts.commands:
+            await self.send(command)
+
+    def _redacted(self, event: Event) -> Event:
+        body = encode(event)
+        for secret in self.secrets:
+            quoted = json.dumps(secret, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
+            if len(secret) >= _SECRET_MINIMUM and quoted in body:
+                body = body.replace(quoted, REDACTED.encode())
+        return decode_object(body)
+
+    def _record_no_start(self, change: Change, words: str) -> None:
+        colony = change.colony(self.colony)
+        change.log(self.colony, f"session failed to start: {words}", "error")
+        if not self.end_asked.is_set():
+            failed = replace(colony.session, status="failed", error=words, unseen_failure=True, attention=None)
+            change.put(replace(colony, session=failed).with_unheard_as_notes())
+
+    def _record_start(self, change: Change, runner: Runner, phases: Phases) -> None:
+        mark = ProcessMark(runner.pid, runner.started_at)
+        colony = replace(change.colony(self.colony), process=mark)
+        if self.end_asked.is_set():  # somebody stopped it while the disk was full
+            change.put(colony)
+            return
+        timing = BootTiming(phases.total_ms(), phases.done)
+        change.log(self.colony, phases.words())
+        change.put(replace(colony, session=replace(colony.session, status="running", boot_timing=timing)))
+        change.log(self.colony, "connected to the agent")
+
+    def _record_end(self, change: Change, ending: RunnerExit) -> None:
+        colony = replace(change.colony(self.colony), process=None)
+        if self.end_asked.is_set() or not colony.session.live:
+            change.put(colony)
+            return
+        if not self.facts.said_exited:
+            change.append(self.colony, {"type": "status", "state": "exited", "detail": ending.words}, "agent")
+        clean = ending.code == 0 and self.facts.turn_ended_well
+        error = None if clean else _exit_words(ending)
+        session = replace(
+            colony.session,
+            status="stopped" if clean else "failed",
+            error=error,
+            unseen_failure=not clean,
+            attention=None,
+        )
+        change.put(replace(colony, session=session).with_unheard_as_notes())
+        change.log(
+            self.colony,
+            f"the agent ended ({ending.words}); the worktree is kept, so this colony can be resumed",
+            "info" if clean else "error",
+        )
+
+
+def _exit_words(ending: RunnerExit) -> str:
+    words = f"agent exited: {ending.words}"
+    return f"{words}: {ending.last_words}" if ending.last_words else words
+
+
+class Runs:
+    """The agents that are there now, each driven by a task of its own."""
+
+    def __init__(self, fleet: Fleet, boot: Boot) -> None:
+        self._fleet = fleet
+        self._boot = boot
+        self._runs: dict[ColonyId, Run] = {}
+        self._tasks: asyncio.TaskGroup | None = None
+
+    async def serve(self, stopping: asyncio.Event) -> None:
+        """Owns the agents' tasks until `stopping` is set and the last of them is done."""
+        async with asyncio.TaskGroup() as tasks:
+            self._tasks = tasks
+            await stopping.wait()
+
+    def start(self, colony: ColonyId, secrets: tuple[str, ...]) -> None:
+        """Starts the colony's agent; its status is `starting` already."""
+        if self._tasks is None:
+            raise RuntimeError("no agent can be started before the engine runs")
+        before = self._runs.get(colony)
+        run = Run(self._fleet, colony, self._boot, secrets)
+        self._runs[colony] = run
+        self._tasks.create_task(self._drive(run, before), name=f"colony {colony}")
+
+    async def _drive(self, run: Run, before: Run | None) -> None:
+        # Two writers never share a worktree.
+        if before is not None:
+            await before.ended.wait()
+        try:
+            await run.drive()
+        finally:
+            if self._runs.get(run.colony) is run:
+                del self._runs[run.colony]
+
+    def of(self, colony: ColonyId) -> Run | None:
+        """The colony's run that takes commands."""
+        run = self._runs.get(colony)
+        return None if run is None or run.end_asked.is_set() else run
+
+    async def end(self, colony: ColonyId) -> None:
+        """Nothing, once no agent of the colony is there."""
+        run = self._runs.get(colony)
+        if run is not None:
+            await run.end()
+
+    def ending(self, colony: ColonyId) -> bool:
+        """Whether an agent of the colony is on its way out."""
+        run = self._runs.get(colony)
+        return run is not None and run.end_asked.is_set()

@@ -1,0 +1,35 @@
+"""JSON as it goes over the wire and into the database."""
+
+from collections.abc import Mapping
+from typing import cast
+
+import msgspec
+
+
+def encode(value: object) -> bytes:
+    """The value as JSON; what JSON cannot hold (a lone surrogate, NaN) becomes a replacement character or null."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_without_surrogates(value))
+
+
+def decode_object(body: bytes) -> dict[str, object]:
+    """The JSON object that we stored ourselves."""
+    return cast("dict[str, object]", msgspec.json.decode(body))
+
+
+def session_frame(session: object) -> bytes:
+    """The frame that carries one Session."""
+    return b'{"type":"session","session":' + encode(session) + b"}"
+
+
+def _without_surrogates(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[object, object]", value)
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in fields.items()}
+    if isinstance(value, list | tuple):
+        return [_without_surrogates(item) for item in cast("list[object]", value)]
+    return value
