@@ -3,28 +3,9 @@ from collections.abc import Iterator
 
 import keyring
 import pytest
-from keyring.backend import KeyringBackend
 
 from colonizer_config.paths import Paths
-
-
-class MemoryKeyring(KeyringBackend):
-    """A keyring as a desktop has it, for the time of one test."""
-
-    priority = 5.0  # pyright: ignore[reportAssignmentType, reportIncompatibleVariableOverride]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.entries: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.entries.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.entries[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        del self.entries[service, username]
+from config.memory_keyring import MemoryKeyring
 
 
 @pytest.fixture

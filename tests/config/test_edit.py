@@ -280,7 +280,7 @@ def without(lines: Sequence[str], others: Sequence[str]) -> list[str] | None:
 
 
 @given(text=hand_written(), action=st.sampled_from(["stop", "go on", "new one"]))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 def test_setting_a_key_changes_one_line_or_adds_lines_and_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, text: str, action: str
 ) -> None:
@@ -303,7 +303,7 @@ def test_setting_a_key_changes_one_line_or_adds_lines_and_nothing_else(
 
 
 @given(text=hand_written())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 def test_an_endpoint_that_is_added_adds_lines_and_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
@@ -319,7 +319,7 @@ def test_an_endpoint_that_is_added_adds_lines_and_nothing_else(
 
 
 @given(text=hand_written())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 def test_a_removed_endpoint_takes_its_own_lines_away_and_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
