@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
 
 from colonizer_config.settings import DEMO_AGENT, AgentKind, AgentSettings, Settings
 from colonizer_engines.mothership.colony import Colony
 from colonizer_engines.mothership.errors import Refusal
+from colonizer_engines.mothership.question import choice_words
 from colonizer_engines.mothership.session import ColonyId
+from colonizer_engines.mothership.wire import as_object
 
 ReadSettings = Callable[[], Settings]
 """Reads the settings anew.
@@ -112,9 +113,5 @@ def first_words(colony: Colony) -> str:
 
 
 def _answered(prompts: Sequence[object] | None, answers: Mapping[str, object]) -> list[str]:
-    asked = [str(cast("Mapping[str, object]", prompt).get("question")) for prompt in prompts or () if prompt]
-    return [f"You asked: {text}; the answer is: {_words(answers[text])}" for text in asked if text in answers]
-
-
-def _words(choice: object) -> str:
-    return ", ".join(str(label) for label in cast("list[object]", choice)) if isinstance(choice, list) else str(choice)
+    asked = [str(prompt.get("question")) for prompt in map(as_object, prompts or ()) if prompt]
+    return [f"You asked: {text}; the answer is: {choice_words(answers[text])}" for text in asked if text in answers]

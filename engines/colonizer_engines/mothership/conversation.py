@@ -4,15 +4,15 @@ import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import cast
 
 from colonizer_engines.mothership.colony import Colony
 from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.fleet import Change, Fleet
-from colonizer_engines.mothership.question import Answer, check_meant, decided, read_answer
+from colonizer_engines.mothership.question import Answer, check_meant, choice_words, decided, read_answer
 from colonizer_engines.mothership.run import Runs
 from colonizer_engines.mothership.session import ColonyId, Note, Session, Status
 from colonizer_engines.mothership.tokens import Caller
+from colonizer_engines.mothership.wire import as_object
 
 TEXT_LIMIT_BYTES = 100_000
 
@@ -146,7 +146,7 @@ class Conversation:
 
 
 def _read_message(body: object) -> tuple[str, str]:
-    fields = cast("Mapping[str, object]", body) if isinstance(body, Mapping) else {}
+    fields = as_object(body) or {}
     message_id, text = fields.get("id"), fields.get("text")
     if not isinstance(message_id, str) or not isinstance(text, str) or not _MESSAGE_ID.fullmatch(message_id):
         raise Refusal(400, _MESSAGE_SHAPE)
@@ -159,6 +159,5 @@ def _read_message(body: object) -> tuple[str, str]:
 def _told(answer: Answer) -> str:
     lines = [_ANSWERED_ASLEEP]
     for question, choice in answer.answers.items():
-        words = ", ".join(str(label) for label in cast("list[object]", choice)) if isinstance(choice, list) else choice
-        lines += [f"Q: {question}", f"A: {words}"]
+        lines += [f"Q: {question}", f"A: {choice_words(choice)}"]
     return "\n".join([*lines, answer.response] if answer.response else lines)

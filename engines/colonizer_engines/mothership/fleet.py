@@ -16,7 +16,7 @@ from colonizer_engines.mothership.feeds import StreamReader, Watcher
 from colonizer_engines.mothership.session import ColonyId, Session, Status
 from colonizer_engines.mothership.storage_health import StorageHealth
 from colonizer_engines.mothership.store import EventRow, Store
-from colonizer_engines.mothership.wire import encode, session_frame
+from colonizer_engines.mothership.wire import as_object, encode, session_frame
 
 FULL_DISK_RETRY_S = 5.0
 """How long after a write that failed the next one is tried."""
@@ -276,8 +276,7 @@ class Change:
             stamped["origin"] = event["origin"]
         if own_seq is not None and own_seq != seq:
             stamped["a_seq"] = own_seq
-        agent = event.get("agent")
-        settler = agent.get("id") if isinstance(agent, Mapping) else None
+        settler = (as_object(event.get("agent")) or {}).get("id")
         body = encode(stamped)
         epoch = self.colony(colony).epoch
         kind = str(event.get("type"))

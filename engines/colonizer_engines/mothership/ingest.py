@@ -7,6 +7,7 @@ from colonizer_engines.mothership.colony import Colony
 from colonizer_engines.mothership.fleet import Change
 from colonizer_engines.mothership.question import answer_on_record, asked, closing
 from colonizer_engines.mothership.session import ColonyId, Session, Status
+from colonizer_engines.mothership.wire import as_object
 
 _STATUS_OF_STATE: Mapping[str, Status] = {
     "working": "running",
@@ -31,7 +32,7 @@ class RunFacts:
     turn_ended_well: bool = False
     """The last thing that it did was to end a turn without an error."""
     said_exited: bool = False
-    commands: list[dict[str, object]] = field(default_factory=list)
+    commands: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     """What is to be written to the agent once the events are committed."""
 
 
@@ -138,10 +139,10 @@ def close_unanswered(change: Change, colony: Colony, question_id: str, reason: s
 def _turn_end(change: Change, colony_id: ColonyId, event: Mapping[str, object], facts: RunFacts) -> None:
     session = change.colony(colony_id).session
     facts.turn_ended_well = event.get("is_error") is not True
-    cost, usage = event.get("cost_usd"), event.get("model_usage")
-    costed = _with_cost(session, cost)
-    if isinstance(usage, Mapping):
-        costed = replace(costed, model_usage={str(model): counts for model, counts in usage.items()})
+    costed = _with_cost(session, event.get("cost_usd"))
+    usage = as_object(event.get("model_usage"))
+    if usage is not None:
+        costed = replace(costed, model_usage=usage)
     if costed is not session:
         change.put_session(costed)
     if facts.turn_ended_well and session.autopilot:

@@ -4,9 +4,8 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import cast
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from colonizer_config.errors import SettingsError
 from colonizer_config.settings import Settings
@@ -22,6 +21,7 @@ from colonizer_engines.mothership.sandbox import SandboxError
 from colonizer_engines.mothership.scheduler import Scheduler, issue_holder
 from colonizer_engines.mothership.session import ColonyId, Session, branch_name
 from colonizer_engines.mothership.tokens import Caller
+from colonizer_engines.mothership.wire import as_array, as_object
 
 TITLE_LIMIT = 300
 INSTRUCTIONS_LIMIT = 20_000
@@ -162,8 +162,8 @@ class Launches:
         raise Refusal(409, STACKING)
 
     def _check_duplicate(self, body: Mapping[str, object], name: str) -> None:
-        issue = body.get("issue")
-        if not isinstance(issue, int) or body.get("allow_duplicate") or body.get("queue_behind_holder"):
+        issue = _issue(body)
+        if issue is None or body.get("allow_duplicate") or body.get("queue_behind_holder"):
             return
         holder = issue_holder(self._fleet, name, issue)
         if holder is None:
@@ -171,8 +171,8 @@ class Launches:
         doing = f"its pull request is open at {holder.pr_url}" if holder.pr_url else f"it is {holder.status}"
         raise Refusal(
             409,
-            f"colony {holder.id} is already on #{issue} and {doing}. Starting a second one duplicates its work: read that"
-            " colony first, or pass allow_duplicate (`colonizer launch --allow-duplicate`) to start another anyway,"
+            f"colony {holder.id} is already on #{issue} and {doing}. Starting a second one duplicates its work:"
+            " read that colony first, or pass allow_duplicate (`colonizer launch --allow-duplicate`) to start another anyway,"
             " or queue_behind_holder (`colonizer launch --queue-behind-holder`) to wait for it.",
             duplicate={
                 "kind": "issue",
@@ -190,7 +190,7 @@ class Launches:
         self, body: Mapping[str, object], name: str, caller: Caller, key: str | None, agent: str, ground: Ground
     ) -> Session:
         colony = self._new_id()
-        issue = cast("int | None", body.get("issue"))
+        issue = _issue(body)
         title = str(body.get("title", "")).strip()[:TITLE_LIMIT]
         holder = None
         if issue is not None and body.get("queue_behind_holder") and not body.get("allow_duplicate"):
@@ -269,6 +269,11 @@ def _repository_name(body: Mapping[str, object], caller: Caller) -> str:
     return name
 
 
+def _issue(body: Mapping[str, object]) -> int | None:
+    issue = body.get("issue")
+    return issue if isinstance(issue, int) else None
+
+
 def _check_models(body: Mapping[str, object]) -> None:
     account = body.get("claude_account")
     if account is not None and not _ACCOUNT.fullmatch(str(account)):
@@ -287,19 +292,18 @@ def _check_supply_chain(body: Mapping[str, object]) -> None:
 
 
 def _targets(body: Mapping[str, object]) -> list[object]:
-    return cast("list[object]", body.get("supply_chain_targets") or [])
+    return as_array(body.get("supply_chain_targets")) or []
 
 
 def _target(value: object) -> dict[str, object]:
-    fields = cast("Mapping[str, object]", value)
+    fields = as_object(value) or {}
     return {name: str(fields[name]).strip().lower() for name in ("package", "advisory")}
 
 
-def _text(body: Mapping[str, object], name: str) -> str:
-    value = body.get(name)
-    return str(value).strip() if value is not None and str(value).strip() else cast("str", UNSET)
+def _text(body: Mapping[str, object], name: str) -> str | UnsetType:
+    return str(body.get(name) or "").strip() or UNSET
 
 
-def _flag(body: Mapping[str, object], name: str) -> bool:
+def _flag(body: Mapping[str, object], name: str) -> bool | UnsetType:
     value = body.get(name)
-    return value if isinstance(value, bool) else cast("bool", UNSET)
+    return value if isinstance(value, bool) else UNSET

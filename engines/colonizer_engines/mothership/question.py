@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import msgspec
 
 from colonizer_engines.mothership.errors import Refusal
+from colonizer_engines.mothership.wire import as_array, as_object
 
 RISKS = frozenset({"read_only", "workspace_write", "publish_affecting", "credential_adjacent"})
 
@@ -39,7 +39,7 @@ class OpenQuestion:
 
     def prompts(self) -> tuple[Mapping[str, object], ...]:
         """The prompts that are objects, in order."""
-        return tuple(cast("Mapping[str, object]", prompt) for prompt in self.questions if isinstance(prompt, Mapping))
+        return tuple(prompt for prompt in map(as_object, self.questions) if prompt is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +75,26 @@ class Decision:
 
     def words(self) -> str:
         """The choice as one line of text."""
-        if isinstance(self.choice, list):
-            return ", ".join(str(label) for label in cast("list[object]", self.choice))
-        return str(self.choice)
+        return choice_words(self.choice)
+
+
+def choice_words(choice: object) -> str:
+    """A choice, or several, as one line of text."""
+    labels = as_array(choice)
+    return str(choice) if labels is None else ", ".join(str(label) for label in labels)
 
 
 def asked(event: Mapping[str, object]) -> OpenQuestion | None:
     """The question that a `question` event opens, or None where the event is malformed."""
-    question_id, prompts = event.get("question_id"), event.get("questions")
-    if not isinstance(question_id, str) or not isinstance(prompts, list):
+    question_id, prompts = event.get("question_id"), as_array(event.get("questions"))
+    if not isinstance(question_id, str) or prompts is None:
         return None
     risk = _risk(event.get("risk"))
     about_command = event.get("kind") == "exec_policy"
     return OpenQuestion(
         question_id=question_id,
         risk=risk,
-        questions=tuple(cast("list[object]", prompts)),
+        questions=tuple(prompts),
         holds_tool_call=about_command or event.get("blocking") is True,
         repeatable=not about_command and risk != "credential_adjacent",
     )
@@ -114,23 +118,14 @@ def read_answer(body: object) -> Answer:
     Raises:
         Refusal: 400, the body is not an answer.
     """
-    if not isinstance(body, Mapping):
+    fields = as_object(body) or {}
+    question_id, response = fields.get("question_id"), fields.get("response")
+    answers, questions = as_object(fields.get("answers")), as_array(fields.get("questions"))
+    if not isinstance(question_id, str) or answers is None or not (response is None or isinstance(response, str)):
         raise Refusal(400, ANSWER_SHAPE)
-    fields = cast("Mapping[str, object]", body)
-    question_id, answers, response = fields.get("question_id"), fields.get("answers"), fields.get("response")
-    if not isinstance(question_id, str) or not isinstance(answers, Mapping):
+    if questions is None and fields.get("questions") is not None:
         raise Refusal(400, ANSWER_SHAPE)
-    if response is not None and not isinstance(response, str):
-        raise Refusal(400, ANSWER_SHAPE)
-    questions = fields.get("questions")
-    if questions is not None and not isinstance(questions, list):
-        raise Refusal(400, ANSWER_SHAPE)
-    return Answer(
-        question_id,
-        cast("Mapping[str, object]", answers),
-        response,
-        None if questions is None else cast("list[object]", questions),
-    )
+    return Answer(question_id, answers, response, questions)
 
 
 def check_meant(answer: Answer, question: OpenQuestion | None) -> OpenQuestion:

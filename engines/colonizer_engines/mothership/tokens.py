@@ -11,6 +11,7 @@ from typing import NewType
 from msgspec import UNSET, UnsetType
 
 from colonizer_engines.mothership.errors import Refusal
+from colonizer_engines.mothership.wire import as_array
 
 TokenId = NewType("TokenId", str)
 
@@ -172,7 +173,7 @@ def new_token(
 
 
 def _names(value: object) -> tuple[str, ...]:
-    return tuple(str(name).strip() for name in value) if isinstance(value, list | tuple) else ()
+    return tuple(str(name).strip() for name in as_array(value) or ())
 
 
 def _cap(value: object) -> int | UnsetType:

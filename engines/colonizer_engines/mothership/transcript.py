@@ -6,7 +6,7 @@ from typing import cast
 
 from colonizer_engines.mothership.session import ColonyId
 from colonizer_engines.mothership.store import EventRow, Store
-from colonizer_engines.mothership.wire import decode_object
+from colonizer_engines.mothership.wire import as_array, as_object, decode_object
 
 RECENT_EVENTS = 20
 SUMMARY_LIMIT = 200
@@ -89,7 +89,7 @@ def summary(event: Mapping[str, object]) -> str:
 
 def question_words(prompts: object) -> str:
     """The texts of the prompts, or their headers, as one line."""
-    found = [cast("Mapping[str, object]", prompt) for prompt in _list(prompts) if isinstance(prompt, Mapping)]
+    found = [prompt for prompt in map(as_object, as_array(prompts) or ()) if prompt is not None]
     return "; ".join(str(prompt.get("question") or prompt.get("header") or "") for prompt in found)
 
 
@@ -153,7 +153,7 @@ def _settlers(rows: list[EventRow]) -> list[dict[str, object]]:
     settlers: dict[str, dict[str, object]] = {}
     for row in rows:
         event = decode_object(row.body)
-        agent = cast("Mapping[str, object]", event["agent"])
+        agent = as_object(event.get("agent")) or {}
         name, description = agent.get("name"), agent.get("description")
         fresh = {
             "id": row.settler,
@@ -180,7 +180,3 @@ def _usage_before(store: Store, oldest: EventRow) -> object:
 def _last(store: Store, colony: ColonyId, epoch: int, kind: str) -> dict[str, object] | None:
     row = store.last_event(colony, epoch, kind, _END)
     return None if row is None else decode_object(row.body)
-
-
-def _list(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else []

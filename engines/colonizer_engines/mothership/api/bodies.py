@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import cast
 
 import msgspec
 from starlette.requests import Request
 
 from colonizer_engines.mothership.errors import Refusal
+from colonizer_engines.mothership.wire import as_array, as_object
 
 BODY_LIMIT_BYTES = 2 * 1024 * 1024
 
@@ -73,9 +73,9 @@ def shaped(body: object, name: str, fields: Mapping[str, Field]) -> Mapping[str,
     Raises:
         Refusal: 422, it has not.
     """
-    if not isinstance(body, Mapping):
+    values = as_object(body)
+    if values is None:
         raise Refusal(422, f"{_WRONG_SHAPE}invalid type: {_described(body)}, expected struct {name}", plain=True)
-    values = cast("Mapping[str, object]", body)
     for key, value in values.items():
         field = fields.get(key)
         if field is None or (value is None and field.nullable):
@@ -113,18 +113,18 @@ def amount(value: object) -> str | None:
 
 def texts(value: object) -> str | None:
     """An array of strings."""
-    if not isinstance(value, list):
+    items = as_array(value)
+    if items is None:
         return _invalid(value, "a sequence")
-    items = cast("list[object]", value)
     wrong = ((place, text(item)) for place, item in enumerate(items))
     return next((f"[{place}]: {words}" for place, words in wrong if words is not None), None)
 
 
 def target(value: object) -> str | None:
     """A supply-chain target."""
-    if not isinstance(value, Mapping):
+    fields = as_object(value)
+    if fields is None:
         return _invalid(value, "struct SupplyChain")
-    fields = cast("Mapping[str, object]", value)
     for key in ("package", "advisory"):
         if key not in fields:
             return f"missing field `{key}`"
@@ -135,9 +135,9 @@ def target(value: object) -> str | None:
 
 def targets(value: object) -> str | None:
     """An array of supply-chain targets."""
-    if not isinstance(value, list):
+    items = as_array(value)
+    if items is None:
         return _invalid(value, "a sequence")
-    items = cast("list[object]", value)
     wrong = ((place, target(item)) for place, item in enumerate(items))
     return next((f"[{place}]: {words}" for place, words in wrong if words is not None), None)
 

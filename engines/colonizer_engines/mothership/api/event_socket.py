@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import cast
 
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -16,7 +15,7 @@ from colonizer_engines.mothership.feeds import Watcher
 from colonizer_engines.mothership.session import ColonyId
 from colonizer_engines.mothership.tokens import Scope
 from colonizer_engines.mothership.transcript import page, run_summary
-from colonizer_engines.mothership.wire import encode, session_frame
+from colonizer_engines.mothership.wire import as_object, encode, session_frame
 
 LOG_LINES_REPLAYED = 200
 _REPLAY_ROWS = 500
@@ -119,12 +118,10 @@ def _command(text: object) -> Mapping[str, object] | None:
     if not isinstance(text, str):
         return None
     try:
-        value = msgspec.json.decode(text)
+        command = as_object(msgspec.json.decode(text))
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
-    if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
-        return None
-    return cast("Mapping[str, object]", value)
+    return command if command is not None and isinstance(command.get("type"), str) else None
 
 
 async def _frame(socket: WebSocket, frame: bytes) -> None:

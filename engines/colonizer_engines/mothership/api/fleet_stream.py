@@ -11,7 +11,7 @@ from colonizer_engines.mothership.api.routes import Call
 from colonizer_engines.mothership.api.sockets import hang_up, until_first
 from colonizer_engines.mothership.feeds import StreamReader
 from colonizer_engines.mothership.mothership import Mothership
-from colonizer_engines.mothership.wire import encode, session_frame
+from colonizer_engines.mothership.wire import as_array, as_object, encode, session_frame
 
 MERGED_S = 0.1
 """Changes of a colony within this time are told as one."""
@@ -98,6 +98,7 @@ class _Sums:
 
 
 def _steady(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _steady(item) for key, item in value.items() if key not in _VOLATILE}
-    return [_steady(item) for item in value] if isinstance(value, list) else value
+    fields, items = as_object(value), as_array(value)
+    if fields is not None:
+        return {key: _steady(item) for key, item in fields.items() if key not in _VOLATILE}
+    return value if items is None else [_steady(item) for item in items]

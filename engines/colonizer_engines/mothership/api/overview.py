@@ -15,6 +15,7 @@ from colonizer_engines.mothership.clock import rfc3339
 from colonizer_engines.mothership.mothership import Mothership
 from colonizer_engines.mothership.session import LIVE, Session
 from colonizer_engines.mothership.tokens import Scope
+from colonizer_engines.mothership.wire import as_object
 
 _ORG_SETTINGS = (
     *("enabled", "jev", "agent", "max_parallel", "repo_max_parallel", "close_superseded_prs", "merge_prs", "ua_graph"),
@@ -86,7 +87,7 @@ async def get_map(call: Call) -> Response:
 
 def host(mothership: Mothership) -> dict[str, object]:
     """This machine's row of the list of hosts."""
-    disk = _disk(mothership)
+    total, _, free = _disk(mothership)
     settings = mothership.scheduler.settings()
     return {
         "id": "local",
@@ -97,8 +98,8 @@ def host(mothership: Mothership) -> dict[str, object]:
         "slots_in_use": mothership.scheduler.slots_taken(),
         "slots_ceiling": settings.local.max_parallel,
         "queue_depth": len(mothership.fleet.in_status("queued")),
-        "disk_free_bytes": disk.free,
-        "disk_total_bytes": disk.total,
+        "disk_free_bytes": free,
+        "disk_total_bytes": total,
         "last_heartbeat": rfc3339(mothership.clock.now()),
         "health": "online",
     }
@@ -130,7 +131,7 @@ def storage(mothership: Mothership) -> dict[str, object]:
         "retention_secs": 0,
         "min_free_bytes": 0,
         "warn_free_bytes": 0,
-        "free_bytes": _disk(mothership).free,
+        "free_bytes": _disk(mothership)[2],
         "admission_paused": mothership.fleet.health.failing,
         "totals": {
             "worktrees_bytes": 0,
@@ -153,7 +154,7 @@ def _spend(sessions: Iterable[Session]) -> dict[str, object]:
     for session in sessions:
         for model, counts in (session.model_usage or {}).items():
             for kind in tokens:
-                count = counts.get(f"{kind}_tokens") if isinstance(counts, Mapping) else None
+                count = (as_object(counts) or {}).get(f"{kind}_tokens")
                 if isinstance(count, int):
                     tokens[kind] += count
                     models[model] = models.get(model, 0) + count
@@ -283,7 +284,7 @@ def _storage_status(mothership: Mothership) -> dict[str, object]:
     return {
         "ok": not health.failing,
         **(health.trouble.wire() if health.trouble else {}),
-        "free_bytes": _disk(mothership).free,
+        "free_bytes": _disk(mothership)[2],
         "warn_free_bytes": 0,
         "min_free_bytes": 0,
         "low_disk": health.failing,
@@ -292,7 +293,7 @@ def _storage_status(mothership: Mothership) -> dict[str, object]:
 
 
 def _host_figures(mothership: Mothership) -> dict[str, object]:
-    memory, disk = psutil.virtual_memory(), _disk(mothership)
+    memory, (total, used, free) = psutil.virtual_memory(), _disk(mothership)
     return {
         "id": "local",
         "hostname": platform.node(),
@@ -301,16 +302,17 @@ def _host_figures(mothership: Mothership) -> dict[str, object]:
         "memory_used_bytes": memory.used,
         "load": list(os.getloadavg()),
         "uptime_secs": int((mothership.clock.now() - mothership.started_at).total_seconds()),
-        "disk_total_bytes": disk.total,
-        "disk_used_bytes": disk.used,
-        "disk_free_bytes": disk.free,
+        "disk_total_bytes": total,
+        "disk_used_bytes": used,
+        "disk_free_bytes": free,
         "checked_at": rfc3339(mothership.clock.now()),
         "microvms_live": len(mothership.fleet.in_status(*LIVE)),
         "microvms_ceiling": mothership.scheduler.settings().local.max_parallel,
     }
 
 
-def _disk(mothership: Mothership) -> "shutil._ntuple_diskusage":
+def _disk(mothership: Mothership) -> tuple[int, int, int]:
+    """Bytes of the disk that holds the colonies: all, used, free."""
     return shutil.disk_usage(mothership.given.folders.worktrees.parent)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import cast
 
 from starlette.responses import Response
 
@@ -26,7 +25,7 @@ from colonizer_engines.mothership.lifecycle import PRIORITY_LIMIT
 from colonizer_engines.mothership.repositories import RepositoryError
 from colonizer_engines.mothership.session import Session
 from colonizer_engines.mothership.transcript import page, recent_events
-from colonizer_engines.mothership.wire import encode
+from colonizer_engines.mothership.wire import as_object, encode
 from colonizer_engines.mothership.worktrees import commits
 
 PAGE_DEFAULT, PAGE_LIMIT = 20, 100
@@ -201,7 +200,7 @@ async def get_commits(call: Call) -> Response:
     except RepositoryError as problem:
         raise Refusal(409, str(problem)) from problem
     read_at = call.mothership.fleet.change_moment()
-    links = [{"sha": sha, "previous": [], "orphaned": False, "recorded_at": read_at} for sha in shas]
+    links = [{"sha": sha, "previous": (), "orphaned": False, "recorded_at": read_at} for sha in shas]
     return json_reply({"commits": links})
 
 
@@ -231,10 +230,10 @@ async def move_to_back(call: Call) -> Response:
 async def set_priority(call: Call) -> Response:
     """POST `…/priority`."""
     call.mothership.fleet.get(call.colony)
-    body = await read_json(call.request)
-    if not isinstance(body, Mapping) or "priority" not in body:
+    body = as_object(await read_json(call.request))
+    if body is None or "priority" not in body:
         raise Refusal(400, 'send {"priority": n}, or null to follow the org')
-    priority = cast("Mapping[str, object]", body)["priority"]
+    priority = body["priority"]
     if priority is None:
         return json_reply(call.mothership.lifecycle.prioritise(call.colony, None))
     if isinstance(priority, bool) or not isinstance(priority, int) or abs(priority) > PRIORITY_LIMIT:
@@ -249,11 +248,10 @@ def whole(value: str | None, otherwise: int) -> int:
 
 def _agent_env(call: Call, body: Mapping[str, object]) -> Mapping[str, str]:
     """The values of the person's shell in the body: they come through the private socket only."""
-    values = body.get("agent_env")
-    if call.transport != "private" or not call.caller.is_owner or not isinstance(values, Mapping):
+    values = as_object(body.get("agent_env"))
+    if call.transport != "private" or not call.caller.is_owner or values is None:
         return {}
-    pairs = cast("Mapping[str, object]", values).items()
-    return {name: value for name, value in pairs if isinstance(value, str) and "\0" not in value}
+    return {name: value for name, value in values.items() if isinstance(value, str) and "\0" not in value}
 
 
 def _visible(call: Call) -> Iterator[Session]:
