@@ -6,7 +6,6 @@ repeated, and a sign-in link is taken apart first.
 
 import hashlib
 import ipaddress
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,8 +132,8 @@ class StdioAddress:
     @property
     def identity(self) -> str:
         """A hash of the exact words, to which the person's consent is bound: changed words are another command."""
-        words = json.dumps([self.command, self.env], ensure_ascii=True)
-        return f"stdio:{hashlib.sha256(words.encode()).hexdigest()}"
+        words = ascii((self.command, self.env))
+        return f"stdio:{hashlib.sha256(words.encode('ascii')).hexdigest()}"
 
     def __str__(self) -> str:
         return f"stdio:{self.command[0]}"

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import tempfile
 from pathlib import Path
 
 
@@ -18,14 +17,17 @@ def write_atomically(path: Path, content: bytes, *, mode: int, owner: tuple[int,
     Raises:
         OSError: It cannot be written; the old file is as it was, and nothing is left beside it.
     """
+    import tempfile  # loaded where something is written
+
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             if owner is not None:
-                # An ordinary user may not give files away; the file is then theirs, as with any editor.
-                with contextlib.suppress(PermissionError):
+                # An ordinary user may not give files away, and in a container an owner can be one who has no number
+                # there; the file is then the writer's, as with any editor.
+                with contextlib.suppress(OSError):
                     os.fchown(handle, *owner)
             os.fchmod(handle, mode)
             os.fsync(handle)

@@ -1,18 +1,16 @@
 """Rules for values that come from a settings file, and the words for what breaks them."""
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from enum import StrEnum
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from colonizer_config.errors import SettingsError
 from colonizer_config.toml_text import KeyPath, line_of
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 Word = TypeVar("Word", bound=StrEnum)
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
@@ -35,14 +33,14 @@ class At:
     text: str
     path: KeyPath = ()
 
-    def inside(self, key: str | int) -> "At":
+    def inside(self, *keys: str | int) -> "At":
         """The place of a key or an element within this one."""
-        return At(self.file, self.text, (*self.path, key))
+        return At(self.file, self.text, self.path + keys)
 
     def error(self, problem: str) -> SettingsError:
         """The error that says what is wrong here."""
-        line = line_of(self.text, self.path)
-        return SettingsError(f"{self.file}, line {line or 1}: {problem}", line=line or 1)
+        line = line_of(self.text, self.path) or 1
+        return SettingsError(f"{self.file}, line {line}: {problem}", line=line)
 
     def mismatch(self, expected: str, found: object) -> SettingsError:
         """The error for a value of another type. The value is not repeated: it could be a secret in the wrong place."""
@@ -54,161 +52,146 @@ class At:
         return ".".join(_shown(key) for key in keys) or "the file"
 
 
-class Rule(Protocol[T_co]):
-    """What a value has to be."""
-
-    def read(self, value: object, at: At) -> T_co:
-        """The value as our own type.
-
-        Raises:
-            SettingsError: It is something else.
-        """
-        ...
+Rule: TypeAlias = Callable[[object, At], T]
+"""Makes a value of the file into one of ours, or raises the `SettingsError` that says what it should be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A string in one line that is not empty."""
+def text(pattern: str = ".*", expected: str = "a string in one line that is not empty") -> Rule[str]:
+    """A string in one line that is not empty and matches the pattern; `expected` says so in words."""
+    matches = re.compile(pattern).fullmatch
 
-    pattern: re.Pattern[str] | None = None
-    expected: str = "a string in one line that is not empty"
-
-    def read(self, value: object, at: At) -> str:
-        """See `Rule.read`."""
+    def read(value: object, at: At) -> str:
         if not isinstance(value, str):
             raise at.mismatch("a string", value)
-        if not value.strip() or not value.isprintable() or (self.pattern and not self.pattern.fullmatch(value)):
-            raise at.error(f"{at} must be {self.expected}")
+        if not value.strip() or not value.isprintable() or not matches(value):
+            raise at.error(f"{at} must be {expected}")
         return value
 
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A program and its arguments, in an array that no shell reads."""
-
-    def read(self, value: object, at: At) -> tuple[str, ...]:
-        """See `Rule.read`."""
-        if not isinstance(value, list):
-            raise at.mismatch("an array", value)
-        words: list[str] = []
-        for word in cast(list[object], value):
-            if not isinstance(word, str):
-                raise at.mismatch("an array of strings", word)
-            if "\0" in word:
-                raise at.error(f"{at} holds a NUL character, which no process can be given")
-            words.append(word)
-        if not words or not words[0].strip():
-            raise at.error(f"{at} begins with the program to run")
-        return tuple(words)
+    return read
 
 
-@dataclass(frozen=True, slots=True)
-class Choice(Generic[Word]):
+def choice(words: type[Word]) -> Rule[Word]:
     """One of a few words."""
 
-    words: type[Word]
-
-    def read(self, value: object, at: At) -> Word:
-        """See `Rule.read`."""
+    def read(value: object, at: At) -> Word:
         if not isinstance(value, str):
             raise at.mismatch("a string", value)
         try:
-            return self.words(value)
+            return words(value)
         except ValueError:
-            raise at.error(f"{at} cannot be that; {_nearest(value, self.words, 'word')}") from None
+            raise at.error(f"{at} cannot be that; {_instead(value, words, 'word')}") from None
+
+    return read
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+def flag(value: object, at: At) -> bool:
     """True or false."""
-
-    def read(self, value: object, at: At) -> bool:
-        """See `Rule.read`."""
-        if not isinstance(value, bool):
-            raise at.mismatch("true or false", value)
-        return value
+    if not isinstance(value, bool):
+        raise at.mismatch("true or false", value)
+    return value
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+def count(low: int, high: int) -> Rule[int]:
     """A whole number from `low` to `high`."""
 
-    low: int
-    high: int
-
-    def read(self, value: object, at: At) -> int:
-        """See `Rule.read`."""
+    def read(value: object, at: At) -> int:
         if not isinstance(value, int) or isinstance(value, bool):
             raise at.mismatch("a whole number", value)
-        if not self.low <= value <= self.high:
-            raise at.error(f"{at} must be from {self.low} to {self.high}")
+        if not low <= value <= high:
+            raise at.error(f"{at} must be from {low} to {high}")
         return value
 
-
-@dataclass(frozen=True, slots=True)
-class Several(Generic[T]):
-    """An array of values of one kind."""
-
-    of: Rule[T]
-
-    def read(self, value: object, at: At) -> tuple[T, ...]:
-        """See `Rule.read`."""
-        if not isinstance(value, list):
-            raise at.mismatch("an array", value)
-        return tuple(self.of.read(item, at.inside(index)) for index, item in enumerate(cast(list[object], value)))
+    return read
 
 
-@dataclass(frozen=True, slots=True)
-class Named(Generic[T]):
+def command(value: object, at: At) -> tuple[str, ...]:
+    """A program and its arguments, in an array that no shell reads."""
+    words: list[str] = []
+    for word in _array(value, at):
+        if not isinstance(word, str):
+            raise at.mismatch("an array of strings", word)
+        if "\0" in word:
+            raise at.error(f"{at} holds a NUL character, which no process can be given")
+        words.append(word)
+    if not words or not words[0].strip():
+        raise at.error(f"{at} begins with the program to run")
+    return tuple(words)
+
+
+def several(rule: Rule[T]) -> Rule[tuple[T, ...]]:
+    """An array of values that follow one rule."""
+
+    def read(value: object, at: At) -> tuple[T, ...]:
+        return tuple(rule(item, at.inside(index)) for index, item in enumerate(_array(value, at)))
+
+    return read
+
+
+def named(name: Rule[str], rule: Rule[T]) -> Rule[Mapping[str, T]]:
     """A table whose keys the person chooses."""
 
-    name: Text
-    of: Rule[T]
+    def read(value: object, at: At) -> Mapping[str, T]:
+        rows = _table(value, at).items()
+        return {name(key, at.inside(key)): rule(item, at.inside(key)) for key, item in rows}
 
-    def read(self, value: object, at: At) -> Mapping[str, T]:
-        """See `Rule.read`."""
-        if not isinstance(value, dict):
-            raise at.mismatch("a table", value)
-        rows = cast(dict[str, object], value).items()
-        return {self.name.read(key, at.inside(key)): self.of.read(item, at.inside(key)) for key, item in rows}
+    return read
 
 
-@dataclass(frozen=True, slots=True)
-class Table(Generic[T]):
-    """A table with known keys. `make` makes something of its values and has the defaults of keys that are left out."""
+def table(
+    make: Callable[..., T],
+    rules: Mapping[str, Rule[Any]],
+    *,
+    required: tuple[str, ...] = (),
+    check: Callable[[T, At], None] | None = None,
+) -> Rule[T]:
+    """A table with known keys.
 
-    make: Callable[..., T]
-    keys: Mapping[str, Rule[Any]]
-    required: tuple[str, ...] = ()
-    check: Callable[[T, At], None] | None = None
-    """Raises `at.error(…)` where values that are right one by one do not go together."""
+    Args:
+        make: Makes the result of the values, by their keys; it has the defaults of keys that are left out.
+        rules: Every key and what its value has to be.
+        required: The keys that may not be left out.
+        check: Raises `at.error(…)` where values that are right one by one do not go together.
+    """
 
-    def read(self, value: object, at: At) -> T:
-        """See `Rule.read`."""
-        if not isinstance(value, dict):
-            raise at.mismatch("a table", value)
-        rows = cast(dict[str, object], value)
+    def read(value: object, at: At) -> T:
+        rows = _table(value, at)
         for key in rows:
-            if key not in self.keys:
-                raise at.inside(key).error(f"unknown key {at.inside(key)}; {_nearest(key, self.keys, 'key')}")
-        for key in self.required:
+            if key not in rules:
+                raise at.inside(key).error(f"unknown key {at.inside(key)}; {_instead(key, rules, 'key')}")
+        for key in required:
             if key not in rows:
                 raise at.error(f"{at} has no {key}")
-        made = self.make(**{key: self.keys[key].read(item, at.inside(key)) for key, item in rows.items()})
-        if self.check is not None:
-            self.check(made, at)
+        made = make(**{key: rules[key](item, at.inside(key)) for key, item in rows.items()})
+        if check is not None:
+            check(made, at)
         return made
+
+    return read
 
 
 def nearest(word: str, valid: Iterable[str]) -> str | None:
     """The valid word that was probably meant."""
+    import difflib  # loaded where something is wrong
+
     return next(iter(difflib.get_close_matches(word, list(valid), n=1)), None)
 
 
-def _nearest(word: str, valid: Iterable[str], what: str) -> str:
+def _instead(word: str, valid: Iterable[str], what: str) -> str:
     known = list(valid)
     close = nearest(word, known)
     return f"the nearest valid {what} is {close}" if close else f"valid {what}s are {', '.join(known)}"
+
+
+def _array(value: object, at: At) -> list[object]:
+    if not isinstance(value, list):
+        raise at.mismatch("an array", value)
+    return cast(list[object], value)
+
+
+def _table(value: object, at: At) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise at.mismatch("a table", value)
+    return cast(dict[str, object], value)
 
 
 def _shown(key: str) -> str:

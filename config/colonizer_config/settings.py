@@ -16,7 +16,7 @@ from typing import NewType
 
 from colonizer_config.address import Address, StdioAddress, parse_address
 from colonizer_config.errors import AddressError, SettingsError
-from colonizer_config.schema import At, Choice, Command, Count, Flag, Named, Several, Table, Text, nearest
+from colonizer_config.schema import At, choice, command, count, flag, named, nearest, several, table, text
 
 EndpointName = NewType("EndpointName", str)
 """The name of an endpoint, unique in one cockpit."""
@@ -207,23 +207,23 @@ def load_or_default(path: Path) -> Loaded:
         return Loaded(Settings(), problem)
 
 
-def parse(text: str, file: str) -> Settings:
+def parse(source: str, file: str) -> Settings:
     """The settings that a text holds; `file` is the name that errors give it.
 
     Raises:
         SettingsError: It is no TOML, or a key or value in it is wrong.
     """
     try:
-        values = tomllib.loads(text)
+        values = tomllib.loads(source)
     except RecursionError:
         raise SettingsError(f"{file} is nested too deeply") from None
     except ValueError as problem:
         # Besides its own errors the parser lets through those of Python's numbers, which have no line.
         said = re.fullmatch(r"(.*?) \(at line (\d+), column \d+\)", str(problem), re.DOTALL)
-        line = int(said[2]) if said else len(text.splitlines()) or 1
+        line = int(said[2]) if said else len(source.splitlines()) or 1
         words = said[1] if said else str(problem)
         raise SettingsError(f"{file}, line {line}: this is not TOML: {words}", line=line) from None
-    return SCHEMA.read(values, At(file, text))
+    return SCHEMA(values, At(file, source))
 
 
 def read_text(path: Path) -> str | None:
@@ -278,14 +278,14 @@ def _check_settings(settings: Settings, at: At) -> None:
     agent = settings.local.agent
     if agent is not None and agent not in (*settings.agents, DEMO_AGENT):
         meant = nearest(agent, (*settings.agents, DEMO_AGENT))
-        raise at.inside("local").inside("agent").error(_absent(f"agent {agent}", meant))
+        raise at.inside("local", "agent").error(_absent(f"agent {agent}", meant))
 
 
 def _check_names(settings: Settings, at: At) -> None:
     folded = set[str]()
     for index, endpoint in enumerate(settings.endpoints):
         if endpoint.name.casefold() in folded:
-            place = at.inside("endpoints").inside(index).inside("name")
+            place = at.inside("endpoints", index, "name")
             raise place.error(f"there is another endpoint with the name {endpoint.name}")
         folded.add(endpoint.name.casefold())
 
@@ -305,44 +305,43 @@ def _absent(what: str, meant: str | None) -> str:
     return f"there is no {what}" + (f"; the nearest one is {meant}" if meant else "")
 
 
-_NAME = Text(re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}"), "a name: at most 40 letters, digits, '.', '_' and '-'")
-_VARIABLE = Text(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), "the name of an environment variable, never its value")
+_NAME = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", "a name: at most 40 letters, digits, '.', '_' and '-'")
+_VARIABLES = several(text(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable, never its value"))
 
-SCHEMA = Table(
+_ENDPOINT = table(
+    EndpointSettings,
+    {
+        "name": _NAME,
+        "kind": choice(Kind),
+        "address": text(),
+        "command": command,
+        "env": _VARIABLES,
+        "tags": several(_NAME),
+    },
+    required=("name", "kind"),
+    check=_check_endpoint,
+)
+
+_AGENT = table(
+    AgentSettings,
+    {"kind": choice(AgentKind), "command": command, "env": _VARIABLES},
+    required=("command",),
+)
+
+SCHEMA = table(
     Settings,
     {
         "default_endpoint": _NAME,
-        "endpoints": Several(
-            Table(
-                EndpointSettings,
-                {
-                    "name": _NAME,
-                    "kind": Choice(Kind),
-                    "address": Text(),
-                    "command": Command(),
-                    "env": Several(_VARIABLE),
-                    "tags": Several(_NAME),
-                },
-                required=("name", "kind"),
-                check=_check_endpoint,
-            )
-        ),
-        "agents": Named(
-            _NAME,
-            Table(
-                AgentSettings,
-                {"kind": Choice(AgentKind), "command": Command(), "env": Several(_VARIABLE)},
-                required=("command",),
-            ),
-        ),
-        "local": Table(
+        "endpoints": several(_ENDPOINT),
+        "agents": named(_NAME, _AGENT),
+        "local": table(
             LocalSettings,
-            {"agent": _NAME, "max_parallel": Count(1, 1000), "sandbox": Choice(SandboxChoice), "network": Flag()},
+            {"agent": _NAME, "max_parallel": count(1, 1000), "sandbox": choice(SandboxChoice), "network": flag},
         ),
-        "kernel": Table(KernelSettings, {"preset": Text()}),
-        "mcp": Table(McpSettings, {"approve": Choice(Approve)}),
-        "keys": Named(Text(), Text()),
-        "ui": Table(UiSettings, {"theme": Text(), "ascii": Flag()}),
+        "kernel": table(KernelSettings, {"preset": text()}),
+        "mcp": table(McpSettings, {"approve": choice(Approve)}),
+        "keys": named(text(), text()),
+        "ui": table(UiSettings, {"theme": text(), "ascii": flag}),
     },
     check=_check_settings,
 )

@@ -4,7 +4,6 @@ A keyring can be absent (the usual case on a server), locked, or wait for a prom
 counts as a failure, and the thread that still waits keeps nothing from going on or exiting.
 """
 
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -148,6 +147,7 @@ def _failures() -> tuple[type[BaseException], ...]:
         ("keyring.errors", "KeyringError"),
         ("secretstorage.exceptions", "SecretStorageException"),
         ("jeepney", "DBusErrorResponse"),
+        ("subprocess", "SubprocessError"),
     )
     loaded = (getattr(sys.modules.get(module), name, None) for module, name in named)
     return (
@@ -160,5 +160,4 @@ def _failures() -> tuple[type[BaseException], ...]:
         AttributeError,
         LookupError,
         EOFError,
-        subprocess.SubprocessError,
     )
