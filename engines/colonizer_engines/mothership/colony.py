@@ -89,6 +89,7 @@ class Colony:
         """The colony whose run is over: what the agent never echoed waits for the next run."""
         if not self.unheard_messages:
             return self
-        pending = () if self.session.pending_notes is UNSET else self.session.pending_notes
-        session = replace(self.session, pending_notes=(*pending, *self.unheard_messages))
+        # A note carries the client's own id, a message on its way to the agent the one with the prefix.
+        notes = (replace(note, id=note.id.removeprefix("u-")) for note in self.unheard_messages)
+        session = replace(self.session, pending_notes=(*(self.session.pending_notes or ()), *notes))
         return replace(self, session=session, unheard_messages=())

@@ -29,19 +29,19 @@ class Watcher:
         if self.ended:
             return
         if len(self._frames) >= FRAMES_BEHIND_LIMIT:
+            self._frames.clear()
             self.end()
             return
         self._frames.append(frame)
         self._wake.set()
 
     def end(self) -> None:
-        """Ends the watching; what is still queued is not sent."""
+        """Ends the watching, once what is queued has been taken."""
         self.ended = True
-        self._frames.clear()
         self._wake.set()
 
     async def take(self) -> tuple[bytes, ...]:
-        """The next frames, as soon as there are any; none once the watching has ended."""
+        """The next frames, as soon as there are any; none when the watching has ended."""
         await self._wake.wait()
         frames = tuple(self._frames)
         self._frames.clear()

@@ -172,8 +172,8 @@ class Launches:
         raise Refusal(
             409,
             f"colony {holder.id} is already on #{issue} and {doing}. Starting a second one duplicates its work:"
-            " read that colony first, or pass allow_duplicate (`colonizer launch --allow-duplicate`) to start another anyway,"
-            " or queue_behind_holder (`colonizer launch --queue-behind-holder`) to wait for it.",
+            " read that colony first, or pass allow_duplicate (`colonizer launch --allow-duplicate`) to start another"
+            " anyway, or queue_behind_holder (`colonizer launch --queue-behind-holder`) to wait for it.",
             duplicate={
                 "kind": "issue",
                 "colony": holder.id,

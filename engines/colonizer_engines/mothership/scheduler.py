@@ -130,7 +130,7 @@ class Scheduler:
 
     def slots_taken(self) -> int:
         """How many colonies have a slot."""
-        return len(self._fleet.in_status(*LIVE))
+        return sum(colony.session.holds_slot for colony in self._fleet.in_status(*LIVE, "publishing"))
 
     def _queue(self) -> list[Colony]:
         return sorted(self._fleet.in_status("queued"), key=lambda colony: queue_order(colony.session))

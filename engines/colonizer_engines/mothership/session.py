@@ -195,6 +195,14 @@ class Session:
         return self.status in LIVE
 
     @property
+    def holds_slot(self) -> bool:
+        """Whether it takes one of the places for colonies that work at the same time (spec 1.2)."""
+        if self.status == "publishing":
+            return self.publishing_holds_slot
+        asleep = bool(self.suspended) and not (self.prewarm and self.prewarm.get("started_at"))
+        return self.live and not asleep
+
+    @property
     def terminal(self) -> bool:
         """Whether nothing more happens to it by itself."""
         return self.status in TERMINAL

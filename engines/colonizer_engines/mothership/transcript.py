@@ -1,5 +1,6 @@
 """Reading a colony's log: its last events in short, pages of it, and the summary of a run (spec 1.6, 3.3)."""
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -83,14 +84,20 @@ def summary(event: Mapping[str, object]) -> str:
     else:
         keys = ("text", "message", "state", "name", "result", "title")
         found = next((event[key] for key in keys if isinstance(event.get(key), str) and event[key]), None)
-    words = " ".join(str(found if isinstance(found, str) and found else kind).split())
+    text = str(found if isinstance(found, str) and found else kind)
+    words = one_line(text)
     return words if len(words) <= SUMMARY_LIMIT else words[:SUMMARY_LIMIT] + "…"
+
+
+def one_line(text: str) -> str:
+    """The text without line ends and control characters."""
+    return " ".join("".join(" " if unicodedata.category(letter) == "Cc" else letter for letter in text).split())
 
 
 def question_words(prompts: object) -> str:
     """The texts of the prompts, or their headers, as one line."""
     found = [prompt for prompt in map(as_object, as_array(prompts) or ()) if prompt is not None]
-    return "; ".join(str(prompt.get("question") or prompt.get("header") or "") for prompt in found)
+    return one_line("; ".join(str(prompt.get("question") or prompt.get("header") or "") for prompt in found))
 
 
 def page(store: Store, colony: ColonyId, epoch: int, before: int | None, limit: int, *, one_run: bool = False) -> Page:

@@ -37,8 +37,8 @@ async def watch_events(call: Call) -> None:
 
 async def _send(call: Call, colony: ColonyId, watcher: Watcher) -> None:
     await _replay(call, colony, watcher)
-    while not watcher.ended:
-        for frame in await watcher.take():
+    while frames := await watcher.take():
+        for frame in frames:
             await _frame(call.socket, frame)
 
 

@@ -151,8 +151,13 @@ def _spend(sessions: Iterable[Session]) -> dict[str, object]:
     routed = [session.routed_cost_usd for session in sessions if session.routed_cost_usd is not None]
     tokens = dict.fromkeys(("input", "output", "cache_read", "cache_write"), 0)
     models: dict[str, int] = {}
+    costs_of: dict[str, float] = {}
     for session in sessions:
-        for model, counts in (session.model_usage or {}).items():
+        usage = session.model_usage or {}
+        if len(usage) == 1 and session.cost_usd is not None:
+            # What several models cost together says nothing about one of them.
+            costs_of[next(iter(usage))] = costs_of.get(next(iter(usage)), 0.0) + session.cost_usd
+        for model, counts in usage.items():
             for kind in tokens:
                 count = (as_object(counts) or {}).get(f"{kind}_tokens")
                 if isinstance(count, int):
@@ -162,7 +167,9 @@ def _spend(sessions: Iterable[Session]) -> dict[str, object]:
         "cost_usd": sum(costs) if costs else None,
         "routed_cost_usd": sum(routed) if routed else None,
         "tokens": tokens,
-        "models": [{"model": model, "tokens": count, "cost_usd": None} for model, count in models.items()],
+        "models": [
+            {"model": model, "tokens": count, "cost_usd": costs_of.get(model)} for model, count in models.items()
+        ],
     }
 
 
