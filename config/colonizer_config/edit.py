@@ -11,7 +11,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from colonizer_config.atomic_write import write_atomically
 from colonizer_config.errors import SettingsError
-from colonizer_config.settings import EndpointName, EndpointSettings, Settings, parse, read_text
+from colonizer_config.settings import SETTINGS_LIMIT_BYTES, EndpointName, EndpointSettings, Settings, parse, read_text
 from colonizer_config.toml_edit import append_table, remove_table, remove_value, set_value
 from colonizer_config.toml_text import KeyPath
 
@@ -134,6 +134,13 @@ class SettingsEdit:
         raise SettingsError(f"there is no endpoint {name} in {self._path.name}")
 
     def _accept(self, text: str) -> None:
+        """Takes a text that can be written and read again."""
+        try:
+            size_bytes = len(text.encode())
+        except UnicodeEncodeError:
+            raise SettingsError("this holds a character that no text file can hold") from None
+        if size_bytes > SETTINGS_LIMIT_BYTES:
+            raise SettingsError(f"{self._path.name} would become larger than {SETTINGS_LIMIT_BYTES // 1024} KiB")
         self._settings = parse(text, self._path.name)
         self._text = text
 

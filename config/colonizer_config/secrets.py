@@ -65,7 +65,7 @@ class TokenStore:
                 raise ValueError("the token of a named host is found by for_named_host")
 
     def for_named_host(
-        self, address: HttpAddress, environment: Mapping[str, str], token_file: Path | None = None
+        self, address: Address, environment: Mapping[str, str], token_file: Path | None = None
     ) -> FoundToken:
         """The token for the host that the command line or the environment names (spec 2.1).
 

@@ -223,6 +223,24 @@ def test_a_change_that_would_make_the_file_wrong_is_refused_and_leaves_the_text_
     assert edit.text == before
 
 
+def test_a_text_that_could_not_be_read_again_is_refused(tmp_path: Path) -> None:
+    edit = opened(tmp_path, WRITTEN_BY_HAND)
+    with pytest.raises(SettingsError, match="would become larger than 256 KiB"):
+        edit.set_key("stop", "s" * 300_000)
+    with pytest.raises(SettingsError, match="a character that no text file can hold"):
+        edit.add_endpoint(EndpointSettings(NEW, Kind.MCP, command=("x", "\udcff")))
+    assert edit.text == WRITTEN_BY_HAND
+
+
+def test_a_command_of_any_text_is_written_as_it_is(tmp_path: Path) -> None:
+    command = ("sh", "-c", "a\n\t\"b\" \\ 'c' \x1b\x7f\u202e# = [", "")
+    edit = opened(tmp_path, WRITTEN_BY_HAND)
+    edit.add_endpoint(EndpointSettings(NEW, Kind.MCP, command=command))
+    edit.save()
+    assert load(tmp_path / "cockpit.toml").endpoints[-1].command == command
+    assert "\x1b" not in edit.text
+
+
 @pytest.mark.parametrize("text", ["a = ", "[ui]\nascii = 1\n", "[uii]\n"])
 def test_a_file_with_a_fault_is_not_opened_for_a_change(tmp_path: Path, text: str) -> None:
     with pytest.raises(SettingsError, match=r"cockpit\.toml, line"):

@@ -13,6 +13,7 @@ from colonizer_config.atomic_write import write_atomically
 from colonizer_config.edit import SettingsEdit
 from colonizer_config.errors import SettingsError
 from colonizer_config.settings import load
+from config.ownership import STRANGER, given_away
 
 ROOT = Path(colonizer_config.__file__).parents[1]
 
@@ -70,14 +71,11 @@ def test_a_file_keeps_its_mode_and_nothing_is_left_beside_it(file: Path, mode: i
 
 
 def test_a_file_stays_its_owners_where_we_may_give_files_away(file: Path) -> None:
-    owner = (os.geteuid(), os.getegid())
-    if os.geteuid() == 0:
-        owner = (12345, 23456)
-        os.chown(file, *owner)
+    owner = STRANGER if given_away(file) else (os.geteuid(), os.getegid())
     edit = SettingsEdit(file)
     edit.set_key("stop", "s")
     edit.save()
-    write_atomically(file.with_name("other"), b"", mode=0o600, owner=(12345, 23456))
+    write_atomically(file.with_name("other"), b"", mode=0o600, owner=STRANGER)
     assert [(path.stat().st_uid, path.stat().st_gid) for path in sorted(file.parent.iterdir())] == [owner, owner]
 
 
