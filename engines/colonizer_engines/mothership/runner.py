@@ -141,7 +141,7 @@ class Runner:
     async def send(self, command: Mapping[str, object]) -> bool:
         """Whether the command is on its way; not when the runner is gone, or has left a megabyte of commands unread."""
         stdin = self._stdin()
-        if self._pipes.exited.is_set() or stdin.is_closing() or stdin.get_write_buffer_size() > _UNREAD_COMMANDS_BYTES:
+        if self._pipes.gone.is_set() or stdin.is_closing() or stdin.get_write_buffer_size() > _UNREAD_COMMANDS_BYTES:
             return False
         stdin.write(json.dumps(dict(command)).encode() + b"\n")
         return True
@@ -168,13 +168,13 @@ class Runner:
             await self._signal(signal.SIGKILL)
         if not await self._exits_within(patience.kill_s / 2):
             self._out = ""  # the colony's next run has the same folder, and must not be taken for this one's rest
-            return RunnerExit(None, None, self._pipes.last_words())
+            self._pipes.gone.set()
         return await self.wait()
 
     async def _exits_within(self, seconds: float) -> bool:
         try:
             async with asyncio.timeout(seconds):
-                await self._pipes.exited.wait()
+                await self._pipes.gone.wait()
         except TimeoutError:
             return False
         return True
@@ -184,7 +184,7 @@ class Runner:
 
     async def _settle(self) -> RunnerExit:
         """The exit, after the whole family has ended and the pipes are closed."""
-        await self._pipes.exited.wait()
+        await self._pipes.gone.wait()
         self._pipes.hold_more()
         await asyncio.to_thread(end_family, self.pid, self._out)
         with suppress(TimeoutError):  # somebody who escaped the family may hold the pipes: the exit is the runner's
@@ -194,9 +194,10 @@ class Runner:
             self._stdin().abort()
         self._transport.close()
         await self._pipes.closed.wait()
-        status = cast(int, self._transport.get_returncode())
-        code, killed_by = (status, None) if status >= 0 else (None, -status)
-        return RunnerExit(code, killed_by, self._pipes.last_words())
+        status = self._transport.get_returncode()
+        if status is not None and status < 0:
+            return RunnerExit(None, -status, self._pipes.last_words())
+        return RunnerExit(status, None, self._pipes.last_words())
 
     def _stdin(self) -> asyncio.WriteTransport:
         return cast(asyncio.WriteTransport, self._transport.get_pipe_transport(0))
@@ -206,7 +207,8 @@ class _Pipes(asyncio.SubprocessProtocol):
     """The output of one process: lines that were read and not taken yet, bounded by making the process wait."""
 
     def __init__(self) -> None:
-        self.exited = asyncio.Event()
+        self.gone = asyncio.Event()
+        """The process has ended, or is given up."""
         self.closed = asyncio.Event()
         """Both output pipes are at their end."""
         self._readable: dict[int, asyncio.ReadTransport] = {}
@@ -234,7 +236,7 @@ class _Pipes(asyncio.SubprocessProtocol):
             self._news.set()
 
     def process_exited(self) -> None:
-        self.exited.set()
+        self.gone.set()
 
     def hold_more(self) -> None:
         """Lets the process write on, up to what a pipe can hold at the end."""
