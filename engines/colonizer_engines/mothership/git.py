@@ -15,6 +15,7 @@ WORDS_LIMIT: Final = 300
 
 _ANSWER_LIMIT_BYTES: Final = 1 << 20
 _CHUNK_BYTES: Final = 1 << 16
+_END_LIMIT_S: Final = 5
 
 _GUARDS: Final = tuple(
     word
@@ -130,8 +131,8 @@ async def _start(arguments: tuple[str, ...], cwd: Path, environment: Mapping[str
     program = shutil.which("git", path=environment["PATH"])
     if program is None:
         raise GitError("git is not installed, or not on PATH")
-    try:
-        return await asyncio.create_subprocess_exec(
+    starting = asyncio.create_task(
+        asyncio.create_subprocess_exec(
             program,
             *arguments,
             stdin=asyncio.subprocess.DEVNULL,
@@ -141,41 +142,62 @@ async def _start(arguments: tuple[str, ...], cwd: Path, environment: Mapping[str
             env=environment,
             start_new_session=True,
         )
+    )
+    try:
+        return await asyncio.shield(starting)
     except (OSError, ValueError) as error:
         raise GitError(plain(f"git cannot be started in {cwd}: {error}")) from error
+    except asyncio.CancelledError:
+        # A cancelled start would end git, and leave the children that it may have by now.
+        with suppress(OSError, ValueError):
+            await _end(await starting)
+        raise
 
 
 async def _read_output(process: asyncio.subprocess.Process, limit_bytes: int) -> bytes:
-    assert process.stdout is not None
+    stdout, _ = _streams(process)
     output = bytearray()
     while len(output) < limit_bytes:
-        chunk = await process.stdout.read(min(_CHUNK_BYTES, limit_bytes - len(output)))
+        chunk = await stdout.read(min(_CHUNK_BYTES, limit_bytes - len(output)))
         if not chunk:
             return bytes(output)
         output += chunk
     _kill(process)
+    await _drain(stdout)
     return bytes(output)
 
 
 async def _read_words(process: asyncio.subprocess.Process) -> str:
-    assert process.stderr is not None
+    _, stderr = _streams(process)
     words = bytearray()
-    while chunk := await process.stderr.read(_CHUNK_BYTES):
+    while chunk := await stderr.read(_CHUNK_BYTES):
         words += chunk[: 4 * WORDS_LIMIT - len(words)]
     return words.decode(errors="replace")
 
 
-def _kill(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-
 async def _end(process: asyncio.subprocess.Process) -> None:
     """Leaves no process and no pipe behind, however the reading ended."""
+    if process.returncode is not None and all(stream.at_eof() for stream in _streams(process)):
+        return
     _kill(process)
-    for stream in (process.stdout, process.stderr):
-        assert stream is not None
-        while await stream.read(_CHUNK_BYTES):
-            pass
-    await process.wait()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_END_LIMIT_S):
+            # A process is only waited for when its pipes are read to their end.
+            await asyncio.gather(*map(_drain, _streams(process)))
+            await process.wait()
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _drain(stream: asyncio.StreamReader) -> None:
+    while await stream.read(_CHUNK_BYTES):
+        pass
+
+
+def _streams(process: asyncio.subprocess.Process) -> tuple[asyncio.StreamReader, asyncio.StreamReader]:
+    assert process.stdout is not None
+    assert process.stderr is not None
+    return process.stdout, process.stderr

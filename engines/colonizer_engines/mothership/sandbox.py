@@ -136,12 +136,7 @@ class Bubblewrap:
             *_FIXED_MOUNTS,
             *(word for path, kind in mounts.items() for word in _mount(path, kind)),
             # Only now: what is mounted in a hidden folder needs a place there.
-            *(
-                word
-                for path, kind in mounts.items()
-                if kind == "hidden" and path.is_dir()
-                for word in ("--remount-ro", str(path))
-            ),
+            *(word for path in _sealed(mounts) for word in ("--remount-ro", str(path))),
             *(() if confinement.network else ("--unshare-net",)),
             *_FLAGS,
             *("--setenv", "TMPDIR", "/tmp", "--chdir", str(worktree.path), "--"),
@@ -286,6 +281,13 @@ def _nested(mounts: _Mounts) -> _Mounts:
             nested[path] = kind
     del nested[Path("/")]
     return nested
+
+
+def _sealed(mounts: _Mounts) -> Iterator[Path]:
+    yield from (path for path, kind in mounts.items() if kind == "hidden" and path.is_dir())
+    if os.geteuid() == 0:
+        # Root may write settings of the kernel without any capability, the command that takes core dumps among them.
+        yield Path("/proc")
 
 
 def _mount(path: Path, kind: _Kind) -> tuple[str, ...]:
