@@ -42,9 +42,9 @@ class Drafts:
         body = [{"labels": list(given.labels), "other": given.other} for given in chosen] if touched else None
         self._keep(key, _about(question), body)
 
-    def forget_card(self, key: ColonyKey, question: OpenQuestion) -> None:
+    def forget_card(self, key: ColonyKey, fingerprint: str) -> None:
         """Forgets the card's draft: it was delivered."""
-        self._keep(key, _about(question), None)
+        self._keep(key, f"question {fingerprint}", None)
 
     def has_card(self, key: ColonyKey, question: OpenQuestion) -> bool:
         """Whether something is kept for this very question."""

@@ -1,0 +1,162 @@
+"""What is done to colonies, each with the question that comes before it and the words that come after it."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+
+from textual.screen import Screen
+
+from colonizer_client.cockpit import Cockpit
+from colonizer_client.errors import ClientError, Conflict
+from colonizer_client.identity import ColonyKey, EndpointName
+from colonizer_client.mothership import decode
+from colonizer_client.mothership.models import Colony, LaunchOrder
+from colonizer_tui.dialogs.choice import Choice, Way
+from colonizer_tui.dialogs.confirm import Confirm
+from colonizer_tui.dialogs.launch import Launch, LaunchDefaults
+
+T = TypeVar("T")
+
+
+class Face(Protocol):
+    """What the commands ask of the application."""
+
+    async def ask(self, dialog: Screen[T], /) -> T | None:
+        """The dialog's result, None when it was left."""
+        ...
+
+    def tell(self, words: str, *, is_bad: bool = False) -> None:
+        """Shows words for a while."""
+        ...
+
+    def agent_env(self, agent: str) -> dict[str, str]:
+        """The values of the variables that an agent of the local engine needs, as this face has them."""
+        ...
+
+
+class ColonyCommands:
+    """The commands of the colony keys."""
+
+    def __init__(self, cockpit: Cockpit, face: Face) -> None:
+        self._cockpit = cockpit
+        self._face = face
+
+    async def stop(self, colony: Colony) -> None:
+        """Stops a colony, after asking."""
+        kept = ["Its worktree and its branch are kept; r starts its next run."]
+        if colony.key in self._cockpit.snapshot.questions:
+            kept.append("Its open question stays unanswered, your draft is kept.")
+        if await self._sure("Stop this colony?", colony, kept, yes="stop it"):
+            had_ended = await self._try(lambda: self._cockpit.stop(colony.key))
+            if had_ended is not None:
+                self._face.tell(f"{_name(colony)} {'had ended already' if had_ended else 'is stopped'}")
+
+    async def resume(self, colony: Colony) -> None:
+        """Resumes a colony; a superseded one is kept first, after asking."""
+        if colony.superseded is not None and not colony.superseded.kept:
+            texts = [
+                f"{colony.superseded.pr_url} covered its work ({colony.superseded.reason}).",
+                "Keep it and resume?",
+            ]
+            if not await self._sure("Its work was covered", colony, texts, yes="keep and resume", is_danger=False):
+                return
+            if await self._try(lambda: self._cockpit.keep(colony.key)) is None:
+                return
+        env = self._face.agent_env(colony.agent) if self._is_local(colony.key.endpoint) else {}
+        resumed = await self._try(lambda: self._cockpit.resume(colony.key, env or None))
+        if resumed is not None:
+            self._face.tell(f"{_name(colony)} is resumed ({resumed.status.replace('_', ' ')})")
+
+    async def clean_up(self, colony: Colony) -> None:
+        """Removes a colony's worktree, after naming what would be lost."""
+        await self._cockpit.read_diff(colony.key)
+        diff = self._cockpit.snapshot.diffs[colony.key].diff
+        changed = (
+            ""
+            if diff is None or not diff.files
+            else f"Its worktree differs from {diff.base} in {len(diff.files)} files. "
+        )
+        texts = [
+            f"{changed}What is not committed there is lost; so are the files in its out folder.",
+            f"The branch {colony.branch} and the colony's log are kept.",
+        ]
+        if not await self._sure("Remove this colony's worktree?", colony, texts, yes="remove it"):
+            return
+        if await self._try(lambda: self._cockpit.clean_up(colony.key)) is not None:
+            self._face.tell(f"the worktree of {_name(colony)} is removed; branch {colony.branch} is kept")
+
+    async def interrupt(self, colony: Colony) -> None:
+        """Stops the agent's turn."""
+        if await self._try(lambda: self._done(self._cockpit.interrupt(colony.key))) is not None:
+            self._face.tell(f"{_name(colony)}: the turn is interrupted; the colony goes on")
+
+    async def launch(self, defaults: LaunchDefaults) -> ColonyKey | None:
+        """Launches a colony from the form; what the mothership offers after a refusal is offered to the person."""
+        order = await self._face.ask(Launch(defaults))
+        key = self._cockpit.idempotency_key()
+        while order is not None:
+            agent = order.agent or (defaults.agents[0] if defaults.agents else "")
+            env = self._face.agent_env(agent) if defaults.is_local else {}
+            order = _with(order, idempotency_key=key, agent_env=env or None)
+            try:
+                colony = await self._cockpit.launch(defaults.endpoint, order)
+            except Conflict as conflict:
+                order = await self._after_conflict(order, conflict)
+                key = self._cockpit.idempotency_key()
+            except ClientError as problem:
+                self._face.tell(str(problem), is_bad=True)
+                order = await self._face.ask(Launch(_again(defaults, order)))
+            else:
+                self._face.tell(f"{_name(colony)} is {colony.status}")
+                return colony.key
+        return None
+
+    async def _after_conflict(self, order: LaunchOrder, conflict: Conflict) -> LaunchOrder | None:
+        """The order as the person wants it now, None when they leave it."""
+        holder = decode.holder(conflict.body)
+        ways: list[Way] = []
+        if holder is not None:
+            ways.append(Way("s", "allow_duplicate", "start a second colony anyway"))
+            if holder.can_queue:
+                ways.append(Way("b", "queue_behind_holder", f"wait behind colony {holder.colony}"))
+        elif "allow_epic" in str(conflict):
+            ways.append(Way("e", "allow_epic", "start on the epic anyway"))
+        if not ways:
+            self._face.tell(str(conflict), is_bad=True)
+            return None
+        chosen = await self._face.ask(Choice("The mothership refuses this launch", str(conflict), ways))
+        return None if chosen is None else _with(order, **{chosen: True})
+
+    async def _sure(self, title: str, colony: Colony, texts: list[str], *, yes: str, is_danger: bool = True) -> bool:
+        target = f"{colony.key.endpoint} · {colony.repo} · {colony.title} ({colony.shown_id})"
+        said = await self._face.ask(Confirm(title, target, texts, yes=yes, is_danger=is_danger))
+        return said is True
+
+    async def _try(self, doing: Callable[[], Awaitable[T]]) -> T | None:
+        try:
+            return await doing()
+        except ClientError as problem:
+            self._face.tell(str(problem), is_bad=True)
+            return None
+
+    async def _done(self, doing: Awaitable[None]) -> bool:
+        await doing
+        return True
+
+    def _is_local(self, endpoint: EndpointName) -> bool:
+        state = self._cockpit.snapshot.endpoints.get(endpoint)
+        return state is not None and state.is_local
+
+
+def _name(colony: Colony) -> str:
+    return f"{colony.title} ({colony.shown_id})"
+
+
+def _with(order: LaunchOrder, **changes: object) -> LaunchOrder:
+    from dataclasses import replace
+
+    return replace(order, **changes)  # type: ignore[arg-type]  # the names are the order's own
+
+
+def _again(defaults: LaunchDefaults, order: LaunchOrder) -> LaunchDefaults:
+    """The form as it was filled in."""
+    return LaunchDefaults(defaults.endpoint, order.repo, order.task, defaults.agents, defaults.is_local, defaults.notes)

@@ -1,0 +1,1 @@
+"""Questions to the person that cover the screen, each with one result."""

@@ -1,0 +1,57 @@
+"""Offers a few ways on, each by its own key."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.app import ComposeResult
+
+from colonizer_tui.dialogs.dialog import Dialog, box_width
+from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
+from colonizer_tui.widgets.lines import Lines
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way on."""
+
+    key: str
+    name: str
+    """What the dialog's result is."""
+    words: str
+
+
+class Choice(Dialog[str]):
+    """The name of the chosen way."""
+
+    def __init__(self, title: str, text: str, ways: Sequence[Way]) -> None:
+        super().__init__()
+        self._title, self._text, self._ways = title, text, ways
+
+    def parts(self) -> ComposeResult:
+        """One block of lines."""
+        yield Lines(id="choice-text")
+
+    def on_mount(self) -> None:
+        """Shows the ways."""
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Wraps the text anew."""
+        self._draw()
+
+    def on_key(self, event: events.Key) -> None:
+        """A way's own key takes it."""
+        for way in self._ways:
+            if event.key == way.key:
+                event.stop()
+                self.dismiss(way.name)
+
+    def _draw(self) -> None:
+        width = box_width(self)
+        shown: list[Line] = [(Span(self._title, "strong"),), EMPTY]
+        shown += [(Span(part),) for part in wrap(self._text, width)]
+        shown.append(EMPTY)
+        shown += [line(Span(f"{way.key:>4}", "key"), Span(f"  {way.words}", "muted")) for way in self._ways]
+        shown.append(line(Span(" esc", "key"), Span("  leave it", "muted")))
+        self.set_lines("choice-text", shown)

@@ -1,0 +1,48 @@
+"""Asks before something is done that cannot be taken back, naming its target and what stays."""
+
+from collections.abc import Sequence
+
+from textual import events
+from textual.app import ComposeResult
+
+from colonizer_tui.dialogs.dialog import Dialog, box_width
+from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
+from colonizer_tui.widgets.lines import Lines
+
+
+class Confirm(Dialog[bool]):
+    """True when the person says yes with `y`. Enter says neither: it may have been meant for something else."""
+
+    def __init__(self, title: str, target: str, texts: Sequence[str], *, yes: str, is_danger: bool = True) -> None:
+        super().__init__()
+        self._title, self._target, self._texts, self._yes, self._is_danger = title, target, texts, yes, is_danger
+
+    def parts(self) -> ComposeResult:
+        """One block of lines."""
+        yield Lines(id="confirm-text")
+
+    def on_mount(self) -> None:
+        """Shows the question."""
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Wraps the text anew."""
+        self._draw()
+
+    def on_key(self, event: events.Key) -> None:
+        """Only `y` says yes."""
+        if event.key == "y":
+            event.stop()
+            self.dismiss(True)
+        elif event.key == "n":
+            event.stop()
+            self.dismiss(False)
+
+    def _draw(self) -> None:
+        width = box_width(self)
+        shown: list[Line] = [(Span(self._title, "danger-strong" if self._is_danger else "strong"),), EMPTY]
+        shown += [(Span(part, "strong"),) for part in wrap(self._target, width)]
+        for text in self._texts:
+            shown += [(Span(part, "muted"),) for part in wrap(text, width)]
+        keys = line(Span("y", "key"), Span(f" {self._yes}   ", "muted"), Span("esc", "key"), Span(" leave it", "muted"))
+        self.set_lines("confirm-text", [*shown, EMPTY, keys])

@@ -1,0 +1,56 @@
+"""What every dialog is: it names what it is about, says its keys, and has one result."""
+
+from typing import ClassVar, Generic, TypeVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widget import Widget
+
+from colonizer_tui.present.line import Line
+from colonizer_tui.widgets.lines import Lines
+
+T = TypeVar("T")
+
+
+class Dialog(ModalScreen[T], Generic[T]):
+    """A box over the screen, opened by a key of the person and by nothing else. Esc leaves it without effect."""
+
+    DEFAULT_CSS = """
+    Dialog { align: center middle; background: $background 60%; }
+    Dialog #dialog-box {
+        width: 72; max-width: 96%; height: auto; max-height: 94%; padding: 1 2;
+        background: $panel; border: round $edge-focus;
+    }
+    Dialog #dialog-box Lines { background: $panel; height: auto; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
+
+    def compose(self) -> ComposeResult:
+        """The box with the dialog's own parts."""
+        with Vertical(id="dialog-box"):
+            yield from self.parts()
+
+    def parts(self) -> ComposeResult:
+        """What stands in the box."""
+        raise NotImplementedError
+
+    def action_leave(self) -> None:
+        """Leaves without effect."""
+        self.dismiss(None)
+
+    def on_mount(self) -> None:
+        """The parts stand on the colour of the box."""
+        for lines in self.query(Lines):
+            lines.ground = "panel"
+
+    def set_lines(self, name: str, lines: list[Line]) -> None:
+        """Shows lines in one of the dialog's parts."""
+        self.query_one(f"#{name}", Lines).set_lines(lines)
+
+
+def box_width(dialog: Widget) -> int:
+    """How many cells a line of a dialog has."""
+    return max(min(72, int(dialog.size.width * 0.96)) - 6, 10)

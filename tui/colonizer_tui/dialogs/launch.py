@@ -1,0 +1,179 @@
+"""The form in which a colony is launched."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.widgets import Input
+
+from colonizer_client.identity import EndpointName
+from colonizer_client.mothership.models import LaunchOrder
+from colonizer_tui.dialogs.dialog import Dialog, box_width
+from colonizer_tui.present.line import EMPTY, Line, Span, column, line, wrap
+from colonizer_tui.widgets.draft_field import DraftField
+from colonizer_tui.widgets.lines import Lines
+
+LABEL_WIDTH = 11
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchDefaults:
+    """What the form starts with."""
+
+    endpoint: EndpointName
+    repo: str = ""
+    task: str = ""
+    agents: Sequence[str] = ()
+    """Agents that the person configured for the local engine, its default first."""
+    is_local: bool = True
+    notes: Sequence[str] = ()
+    """What to know before pressing ctrl+s: confinement, uncommitted work."""
+
+
+class Launch(Dialog[LaunchOrder]):
+    """The order as it was filled in. What is left empty is the mothership's to choose."""
+
+    DEFAULT_CSS = """
+    Launch .row { height: auto; }
+    Launch .label { width: 11; }
+    Launch Input, Launch DraftField { background: $background; width: 1fr; }
+    Launch Input { height: 1; border: none; padding: 0; }
+    Launch DraftField { min-height: 4; max-height: 8; }
+    """
+
+    def __init__(self, defaults: LaunchDefaults) -> None:
+        super().__init__()
+        self._defaults = defaults
+        self._autopilot: bool | None = None
+        self._agent = 0
+        self._error = ""
+
+    def parts(self) -> ComposeResult:
+        """A field for each thing that can be chosen."""
+        yield Lines(id="launch-title")
+        yield from self._row(
+            "repo", Input(self._defaults.repo, placeholder="owner/name", id="launch-repo", compact=True)
+        )
+        yield from self._row("task", DraftField(placeholder="what should be done?", id="launch-task"))
+        yield from self._row("issue", Input(placeholder="number, or empty", id="launch-issue", compact=True))
+        yield from self._row("model", Input(placeholder="the agent's own choice", id="launch-model", compact=True))
+        yield Lines(id="launch-choices")
+        yield Lines(id="launch-foot")
+
+    def on_mount(self) -> None:
+        """The task is what is to be written."""
+        task = self.query_one("#launch-task", DraftField)
+        task.set_text(self._defaults.task)
+        for field in self.query(Input):
+            field.cursor_blink = False
+        (task if self._defaults.repo else self.query_one("#launch-repo", Input)).focus()
+        for name in ("repo", "task", "issue", "model"):
+            self.set_lines(f"label-{name}", [(Span(column(name, LABEL_WIDTH), "muted"),)])
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Wraps the notes anew."""
+        self._draw()
+
+    def on_key(self, event: events.Key) -> None:
+        """The form's own keys, which no field takes."""
+        if event.key == "ctrl+s":
+            event.stop()
+            self._launch()
+        elif event.key == "ctrl+a" and len(self._defaults.agents) > 1:
+            event.stop()
+            event.prevent_default()
+            self._agent = (self._agent + 1) % len(self._defaults.agents)
+            self._draw()
+        elif event.key == "ctrl+o":
+            event.stop()
+            self._autopilot = {None: True, True: False, False: None}[self._autopilot]
+            self._draw()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter goes on to the next field."""
+        event.stop()
+        self.focus_next()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """An error is gone as soon as something is changed."""
+        event.stop()
+        if self._error:
+            self._error = ""
+            self._draw()
+
+    def _row(self, name: str, field: Input | DraftField) -> ComposeResult:
+        with Horizontal(classes="row"):
+            label = Lines(id=f"label-{name}")
+            label.add_class("label")
+            yield label
+            yield field
+
+    def _launch(self) -> None:
+        order = self._order()
+        if order is not None:
+            self.dismiss(order)
+        else:
+            self._draw()
+
+    def _order(self) -> LaunchOrder | None:
+        repo = self.query_one("#launch-repo", Input).value.strip()
+        task = self.query_one("#launch-task", DraftField).text.strip()
+        issue = self.query_one("#launch-issue", Input).value.strip().removeprefix("#")
+        model = self.query_one("#launch-model", Input).value.strip()
+        if repo.count("/") != 1 or not all(repo.split("/")):
+            self._refuse("the repository is owner/name", "#launch-repo")
+        elif issue and not issue.isdecimal():
+            self._refuse("an issue is a number", "#launch-issue")
+        elif not task and not issue:
+            self._refuse("say what should be done, or name an issue", "#launch-task")
+        else:
+            return LaunchOrder(
+                repo=repo,
+                task=task,
+                issue=int(issue) if issue else None,
+                model=model or None,
+                agent=self._defaults.agents[self._agent] if self._agent else None,
+                autopilot=self._autopilot,
+            )
+        return None
+
+    def _refuse(self, words: str, field: str) -> None:
+        self._error = words
+        self.query_one(field).focus()
+
+    def _draw(self) -> None:
+        width = box_width(self)
+        where = self._defaults.endpoint
+        title = line(Span("Colonize ", "strong"), Span(f"on {where}", "info"))
+        self.set_lines("launch-title", [title, EMPTY])
+        self.set_lines("launch-choices", [EMPTY, *self._choices()])
+        notes: list[Line] = [EMPTY]
+        for note in self._defaults.notes:
+            notes += [(Span(part, "muted"),) for part in wrap(note, width)]
+        if self._error:
+            notes += [EMPTY, (Span(self._error, "danger"),)]
+        keys = line(
+            Span("ctrl+s", "key"), Span(" launch   ", "muted"), Span("tab", "key"), Span(" next field   ", "muted")
+        )
+        self.set_lines("launch-foot", [*notes, EMPTY, (*keys, Span("esc", "key"), Span(" leave it", "muted"))])
+
+    def _choices(self) -> list[Line]:
+        agents = self._defaults.agents
+        shown: list[Line] = []
+        if agents:
+            agent = agents[self._agent] if self._agent else f"{agents[0]} (the default)"
+            change = (Span("   ctrl+a", "key"), Span(" another", "muted")) if len(agents) > 1 else ()
+            shown.append(line(Span(column("agent", LABEL_WIDTH), "muted"), agent, *change))
+        choice = {None: "the mothership's choice", True: "on: it publishes by itself after a clean turn", False: "off"}
+        shown.append(
+            line(
+                Span(column("autopilot", LABEL_WIDTH), "muted"),
+                choice[self._autopilot],
+                Span("   ctrl+o", "key"),
+                Span(" another", "muted"),
+            )
+        )
+        return shown

@@ -1,0 +1,36 @@
+"""The last wall before the terminal: whatever a line holds, no control character leaves.
+
+Texts are made safe where they are decoded; this catches what did not come that way, such as what the person pasted
+into a field. All characters removed here have no width, so that nothing shifts.
+"""
+
+import re
+
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
+
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+class ControlGuard(LineFilter):
+    """Removes control and direction characters, and links, from everything that is drawn."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The same list where nothing was to be removed."""
+        del background
+        if all(text.isprintable() and (style is None or style.link is None) for text, style, _ in segments):
+            return segments
+        return [
+            segment
+            if segment.control
+            else Segment(_FORBIDDEN.sub("", segment.text), segment.style and segment.style.update_link(None))
+            for segment in segments
+        ]
+
+
+def printable(text: str) -> str:
+    """The text as it may be printed outside the application, line feeds kept."""
+    return _FORBIDDEN.sub("", text.replace("\r", ""))

@@ -1,0 +1,113 @@
+"""What a person wants, as messages from the panes to the application. The panes do nothing themselves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from textual.message import Message
+from textual.widget import Widget
+
+from colonizer_client.answers import Chosen
+from colonizer_client.identity import ColonyKey, EndpointName
+from colonizer_client.mothership.models import OpenQuestion
+
+
+@dataclass
+class ColonySelected(Message):
+    """Another colony is under the cursor."""
+
+    key: ColonyKey
+
+
+@dataclass
+class ColonyOpened(Message):
+    """A colony is to be seen whole."""
+
+    key: ColonyKey
+    pane: str = "transcript"
+    """Which of its panes gets the keys: `transcript` or `diff`."""
+
+
+@dataclass
+class CardDrafted(Message):
+    """Something was chosen or typed in a card."""
+
+    key: ColonyKey
+    question: OpenQuestion
+    chosen: Sequence[Chosen]
+
+
+@dataclass
+class CardSent(Message):
+    """The card is to be sent."""
+
+    key: ColonyKey
+    question: OpenQuestion
+    chosen: Sequence[Chosen]
+
+
+@dataclass
+class CardLeft(Message):
+    """The card gives the keys back."""
+
+
+@dataclass
+class MessageDrafted(Message):
+    """Something was typed in the message field."""
+
+    key: ColonyKey
+    text: str
+
+
+@dataclass
+class MessageSent(Message):
+    """The message is to be sent."""
+
+    key: ColonyKey
+    text: str
+
+
+@dataclass
+class OlderWanted(Message):
+    """The transcript was scrolled to its beginning."""
+
+    key: ColonyKey
+
+
+@dataclass
+class TextViewed(Message):
+    """A whole text is to be shown, nothing cut."""
+
+    title: str
+    text: str
+
+
+@dataclass
+class ReconnectWanted(Message):
+    """A connection is to be tried again at once."""
+
+    endpoint: EndpointName
+
+
+@dataclass
+class Refused(Message):
+    """A key was pressed that can do nothing now; `reason` says why."""
+
+    reason: str
+
+
+class Desk(Protocol):
+    """What the panes ask the application for."""
+
+    def card_draft(self, key: ColonyKey, question: OpenQuestion) -> tuple[Chosen, ...]:
+        """What was chosen and typed in this card before."""
+        ...
+
+    def message_draft(self, key: ColonyKey) -> str:
+        """What was typed to this colony before."""
+        ...
+
+
+def desk_of(widget: Widget) -> Desk:
+    """The application as this widget may ask it."""
+    return cast(Desk, widget.app)  # pyright: ignore[reportUnknownMemberType]  # Textual leaves its type open

@@ -1,0 +1,118 @@
+"""Every key of the application: one meaning each.
+
+An action's name is what the settings remap (`[keys]`), what the help and the footer show, and what a widget implements
+as `do_<name>`: the key goes to the focused widget first, then outwards to the application.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that a key does."""
+
+    name: str
+    keys: tuple[str, ...]
+    """In Textual's names; the first is the one that is shown."""
+    label: str
+    """One or two words for the footer."""
+    help: str
+    group: str
+
+    @property
+    def shown(self) -> str:
+        """The key as a person reads it."""
+        return shown_key(self.keys[0])
+
+
+_SHOWN = {
+    "question_mark": "?",
+    "slash": "/",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "escape": "esc",
+}
+
+
+def shown_key(key: str) -> str:
+    """A key's name as a person reads it: `ctrl+s`, `?`, `esc`."""
+    return _SHOWN.get(key, key)
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("fleet", ("1",), "fleet", "all colonies of all hosts", "Workspaces"),
+    Action("needs_you", ("2",), "needs you", "what waits for you, most urgent first", "Workspaces"),
+    Action("colony", ("3",), "colony", "the opened colony: transcript and diff", "Workspaces"),
+    Action("connections", ("7",), "connections", "hosts: how they are, and what went wrong", "Workspaces"),
+    Action("next_pane", ("tab",), "next pane", "the next pane", "Moving"),
+    Action("previous_pane", ("shift+tab",), "previous pane", "the previous pane", "Moving"),
+    Action("down", ("j", "down"), "down", "one row down", "Moving"),
+    Action("up", ("k", "up"), "up", "one row up", "Moving"),
+    Action("page_down", ("pagedown", "ctrl+f"), "page down", "one page down", "Moving"),
+    Action("page_up", ("pageup", "ctrl+b"), "page up", "one page up", "Moving"),
+    Action("first", ("g", "home"), "first", "to the first row", "Moving"),
+    Action("last", ("G", "end"), "last", "to the last row; a transcript follows its end again", "Moving"),
+    Action("enter", ("enter",), "open", "open what is selected", "Moving"),
+    Action("back", ("escape",), "back", "one step back; nothing that you typed is lost", "Moving"),
+    Action("find", ("slash",), "find", "find text here", "Finding"),
+    Action("next_match", ("n",), "next match", "the next match", "Finding"),
+    Action("previous_match", ("N",), "previous match", "the previous match", "Finding"),
+    Action("next_need", ("w",), "next", "the next colony that needs you", "Finding"),
+    Action("previous_need", ("W",), "previous", "the previous colony that needs you", "Finding"),
+    Action("order", ("t",), "order", "change the order of the list", "Finding"),
+    Action("answer", ("a",), "answer", "open the card of the question", "Colony"),
+    Action("send", ("ctrl+s",), "send", "send the card, the form or the message", "Colony"),
+    Action("message", ("m",), "message", "write to the agent", "Colony"),
+    Action("interrupt", ("i",), "interrupt", "stop the agent's turn, not the colony", "Colony"),
+    Action("stop", ("s",), "stop", "stop the colony; worktree and branch are kept", "Colony"),
+    Action("resume", ("r",), "resume", "start the colony's next run; on a host: connect again", "Colony"),
+    Action("colonize", ("c",), "colonize", "launch a colony", "Colony"),
+    Action("diff", ("d",), "diff", "the colony's changes", "Colony"),
+    Action("clean_up", ("X",), "clean up", "remove the colony's worktree; the branch stays", "Colony"),
+    Action("view", ("v",), "view all", "the whole text, nothing cut", "Reading"),
+    Action("fold", ("f",), "fold", "fold or unfold", "Reading"),
+    Action("next_hunk", ("right_square_bracket",), "next hunk", "the next hunk", "Reading"),
+    Action("previous_hunk", ("left_square_bracket",), "previous hunk", "the previous hunk", "Reading"),
+    Action("next_file", ("right_curly_bracket",), "next file", "the next file", "Reading"),
+    Action("previous_file", ("left_curly_bracket",), "previous file", "the previous file", "Reading"),
+    Action("help", ("question_mark",), "help", "what the keys do here", "Program"),
+    Action("quit", ("ctrl+q",), "quit", "leave; colonies go on", "Program"),
+)
+"""All actions, in the order in which the help lists them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keymap:
+    """The actions with the keys that the person chose."""
+
+    actions: Mapping[str, Action]
+    problems: tuple[str, ...] = ()
+    """What is wrong with the person's choices, in words; each such choice is left out."""
+
+    def shown(self, name: str) -> str:
+        """The key of an action as a person reads it."""
+        return self.actions[name].shown
+
+
+def keymap(chosen: Mapping[str, str]) -> Keymap:
+    """The keys with the person's changes (`[keys]`: action to key) made."""
+    actions = {action.name: action for action in ACTIONS}
+    problems: list[str] = []
+    for name, key in chosen.items():
+        action = actions.get(name)
+        if action is None:
+            problems.append(f"[keys] {name}: no such action")
+            continue
+        holder = _holder(actions.values(), key)
+        if holder is not None and holder.name != name:
+            problems.append(f"[keys] {name}: {shown_key(key)} already means {holder.label}")
+            continue
+        actions[name] = Action(name, (key,), action.label, action.help, action.group)
+    return Keymap(actions, tuple(problems))
+
+
+def _holder(actions: Iterable[Action], key: str) -> Action | None:
+    return next((action for action in actions if key in action.keys), None)

@@ -1,0 +1,1 @@
+"""One class for each region of a workspace."""

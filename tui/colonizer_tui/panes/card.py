@@ -1,0 +1,305 @@
+"""The card in which a person answers: every question of a prompt, in place."""
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import TextArea
+
+from colonizer_client.answers import Chosen
+from colonizer_client.attention import waiting_since
+from colonizer_client.identity import ColonyKey
+from colonizer_client.mothership.models import OpenQuestion
+from colonizer_client.outbox import Delivery
+from colonizer_tui.intents import CardDrafted, CardLeft, CardSent, Refused, TextViewed, desk_of
+from colonizer_tui.present import card
+from colonizer_tui.present.card import Spot
+from colonizer_tui.present.line import Span, line, spread
+from colonizer_tui.present.view import View
+from colonizer_tui.widgets.draft_field import DraftField
+from colonizer_tui.widgets.ink import ink_of
+from colonizer_tui.widgets.lines import Lines
+
+DRAFT_DELAY_S = 0.2
+"""How long after a key the draft is stored; keys in between are stored together."""
+
+
+class CardPane(Widget, can_focus=True):
+    """Shows one colony's question. Digits pick options only after the person opened it, which gives it the focus."""
+
+    DEFAULT_CSS = """
+    CardPane { layout: vertical; height: 1fr; padding: 0 1; }
+    CardPane VerticalScroll { height: 1fr; scrollbar-size: 0 0; background: $background; }
+    CardPane .other { padding: 0 0 0 6; display: none; }
+    CardPane .other.shown { display: block; }
+    CardPane #card-foot { height: 1; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's name
+        super().__init__(id=id)
+        self._key: ColonyKey | None = None
+        self._question: OpenQuestion | None = None
+        self._chosen: list[Chosen] = []
+        self._spot = Spot()
+        self._view = View()
+        self._saving: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """Head, the prompts with a field each, and the foot."""
+        yield Lines(id="card-head")
+        yield VerticalScroll(id="card-body", can_focus=False)
+        yield Lines(id="card-foot")
+
+    @property
+    def question(self) -> OpenQuestion | None:
+        """The question that the card shows."""
+        return self._question
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the keys go to the card."""
+        return self.has_focus or self._field_in_focus() is not None
+
+    def show(self, key: ColonyKey, question: OpenQuestion, view: View) -> None:
+        """Shows a question. Another one than before closes the card: keys meant for the old one reach nothing."""
+        self._view = view
+        is_other = self._question is None or self._key != key or self._question.fingerprint != question.fingerprint
+        if is_other:
+            if self._question is not None and self.is_open:
+                self.post_message(Refused("another question is open now: a opens it"))
+                self.post_message(CardLeft())
+            self._store_draft()
+            self._key, self._question = key, question
+            self._chosen = list(desk_of(self).card_draft(key, question))
+            self._spot = Spot(next((place for place, given in enumerate(self._chosen) if given.is_empty), 0))
+            self._make_prompts(len(self._chosen))
+        self.draw()
+
+    def on_focus(self) -> None:
+        """The card is open."""
+        self.call_later(self.draw)
+
+    def on_blur(self) -> None:
+        """The card may be closed."""
+        self.call_later(self.draw)
+
+    def on_resize(self) -> None:
+        """The texts are wrapped anew."""
+        self.draw()
+
+    def draw(self) -> None:
+        """Draws what changed."""
+        question, key = self._question, self._key
+        colony = None if key is None else self._view.snapshot.colonies.get(key)
+        if question is None or colony is None or not self.is_mounted or not self.size.width:
+            return
+        width = self.size.width - 2
+        waited = self._view.server_now(colony.key) - waiting_since(colony, question)
+        self.query_one("#card-head", Lines).set_lines(card.heading(colony, question, waited, width))
+        spot = self._spot if self.is_open else None
+        for place in range(len(self._chosen)):
+            self._draw_prompt(question, place, spot, width)
+        self._draw_foot(question, width)
+
+    def on_key(self, event: events.Key) -> None:
+        """A digit picks an option of the prompt under the cursor."""
+        if self.has_focus and event.character is not None and event.character in "123456789":
+            event.stop()
+            self._pick(int(event.character) - 1)
+
+    def do_down(self) -> None:
+        """The next option, or the next prompt after the last."""
+        self._move(1)
+
+    def do_up(self) -> None:
+        """The option before, or the last one of the prompt before."""
+        self._move(-1)
+
+    def do_enter(self) -> None:
+        """Sends a card of one single choice where something is chosen; else picks what is under the cursor."""
+        question = self._question
+        if question is None:
+            return
+        if question.is_single_choice and not self._chosen[0].is_empty:
+            self.do_send()
+        else:
+            self._pick(self._spot.option)
+
+    def do_send(self) -> None:
+        """Sends the card."""
+        question, key = self._question, self._key
+        if question is None or key is None:
+            return
+        delivery = self._delivery()
+        if delivery is not None and not delivery.is_settled:
+            self.post_message(Refused("it is on its way already"))
+            return
+        missing = next((place for place, given in enumerate(self._chosen) if given.is_empty), None)
+        if missing is not None:
+            self._spot = Spot(missing)
+            self.focus()
+            self.draw()
+            which = f"question {missing + 1} is" if len(self._chosen) > 1 else "it is"
+            self.post_message(Refused(f"{which} not answered yet: pick an option, or write something else"))
+            return
+        self._store_draft()
+        self.post_message(CardSent(key, question, tuple(self._chosen)))
+
+    def do_back(self) -> None:
+        """From a field to the options, from the options back to where the card was opened."""
+        if self._field_in_focus() is not None:
+            self.focus()
+        else:
+            self._store_draft()
+            self.post_message(CardLeft())
+
+    def do_view(self) -> None:
+        """The whole card in the viewer."""
+        if self._question is not None:
+            self.post_message(TextViewed("the whole question", card.whole_text(self._question)))
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """What is typed is part of the draft."""
+        event.stop()
+        place = self._place_of(event.text_area)
+        if place is None or place >= len(self._chosen) or self._chosen[place].other == event.text_area.text:
+            return
+        given = self._chosen[place]
+        labels = given.labels if self._is_multi(place) or not event.text_area.text.strip() else ()
+        self._chosen[place] = Chosen(labels, event.text_area.text)
+        self._changed()
+
+    def _draw_prompt(self, question: OpenQuestion, place: int, spot: Spot | None, width: int) -> None:
+        glyphs, chosen = ink_of(self).glyphs, self._chosen[place]
+        lines = self.query_one(f"#prompt-{place}", Lines)
+        if question.prompts:
+            lines.set_lines(card.prompt_lines(question, place, chosen, spot, width, glyphs))
+            has_options = bool(question.prompts[place].options)
+        else:
+            lines.set_lines(card.no_prompts_lines(width))
+            has_options = False
+        field = self.query_one(f"#other-{place}", DraftField)
+        is_here = spot is not None and spot.prompt == place
+        at_other = is_here and spot is not None and spot.option >= self._option_count(place)
+        field.set_class(field.has_focus or (is_here and bool(chosen.other)) or (at_other and not has_options), "shown")
+
+    def _draw_foot(self, question: OpenQuestion, width: int) -> None:
+        status = card.footing(question, self._chosen, self._delivery(), self.is_open)
+        keys = line(Span("a", "key"), Span(" answer", "muted"))
+        if self.is_open:
+            count = f" {len(self._chosen)}" if len(self._chosen) > 1 else ""
+            key = "enter" if question.is_single_choice and self.has_focus and not self._chosen[0].is_empty else "ctrl+s"
+            keys = line(Span(key, "key"), Span(f" send{count}", "muted"))
+        self.query_one("#card-foot", Lines).set_lines([spread(status, keys, width)])
+
+    def _make_prompts(self, count: int) -> None:
+        """Has lines and a field for each prompt.
+
+        Those of earlier cards are used again, and hidden where there are more of them: removing them takes a while, in
+        which the next moment may have to be drawn.
+        """
+        body = self.query_one("#card-body", VerticalScroll)
+        for place in range(len(self.query(".other")), count):
+            field = DraftField(placeholder="in your own words", id=f"other-{place}")
+            field.add_class("other")
+            body.mount(Lines(id=f"prompt-{place}"), field)
+        for place in range(len(self.query(".other"))):
+            self.query_one(f"#prompt-{place}", Lines).set_lines([])
+            self.query_one(f"#other-{place}", DraftField).remove_class("shown")
+        for place, given in enumerate(self._chosen):
+            self.query_one(f"#other-{place}", DraftField).set_text(given.other)
+        body.scroll_home(animate=False)
+
+    def _pick(self, option: int) -> None:
+        question = self._question
+        if question is None:
+            return
+        place, count = self._spot.prompt, self._option_count(self._spot.prompt)
+        if option >= count:
+            if option == count:
+                self._spot = Spot(place, count)
+                self._edit(place)
+            return
+        self._spot = Spot(place, option)
+        label, given = question.prompts[place].options[option].label_raw, self._chosen[place]
+        if self._is_multi(place):
+            labels = tuple(kept for kept in given.labels if kept != label)
+            self._chosen[place] = Chosen(labels if label in given.labels else (*given.labels, label), given.other)
+        else:
+            self._chosen[place] = Chosen((label,))
+            self.query_one(f"#other-{place}", DraftField).set_text("")
+            if place + 1 < len(self._chosen) and self._chosen[place + 1].is_empty:
+                self._spot = Spot(place + 1)
+        self._changed()
+
+    def _move(self, rows: int) -> None:
+        place, option = self._spot.prompt, self._spot.option + rows
+        if option < 0:
+            if place == 0:
+                return
+            place -= 1
+            option = self._last_row(place)
+        elif option > self._last_row(place):
+            if place + 1 >= len(self._chosen):
+                return
+            place, option = place + 1, 0
+        self._spot = Spot(place, option)
+        self.draw()
+        self.call_after_refresh(self._scroll_to_spot)
+
+    def _edit(self, place: int) -> None:
+        field = self.query_one(f"#other-{place}", DraftField)
+        field.add_class("shown")
+        field.focus()
+        self.draw()
+
+    def _changed(self) -> None:
+        if self._saving is not None:
+            self._saving.stop()
+        self._saving = self.set_timer(DRAFT_DELAY_S, self._store_draft)
+        self.draw()
+        self.call_after_refresh(self._scroll_to_spot)
+
+    def _store_draft(self) -> None:
+        if self._saving is not None:
+            self._saving.stop()
+            self._saving = None
+            if self._key is not None and self._question is not None:
+                self.post_message(CardDrafted(self._key, self._question, tuple(self._chosen)))
+
+    def _scroll_to_spot(self) -> None:
+        found = self.query(f"#prompt-{self._spot.prompt}")
+        if found:
+            found.first().scroll_visible(animate=False)
+
+    def _delivery(self) -> Delivery | None:
+        """The newest delivery that answers this very question."""
+        question = self._question
+        if question is None:
+            return None
+        ours = [
+            delivery
+            for delivery in self._view.snapshot.deliveries.values()
+            if delivery.key == self._key and delivery.fingerprint == question.fingerprint
+        ]
+        return max(ours, key=lambda delivery: delivery.created_at, default=None)
+
+    def _option_count(self, place: int) -> int:
+        return 0 if self._question is None or not self._question.prompts else len(self._question.prompts[place].options)
+
+    def _last_row(self, place: int) -> int:
+        """The row of the free text: after the last option."""
+        return self._option_count(place)
+
+    def _is_multi(self, place: int) -> bool:
+        question = self._question
+        return question is not None and bool(question.prompts) and question.prompts[place].multi_select
+
+    def _field_in_focus(self) -> DraftField | None:
+        focused = self.screen.focused if self.is_mounted else None
+        return focused if isinstance(focused, DraftField) and focused in self.query(DraftField) else None
+
+    def _place_of(self, field: TextArea) -> int | None:
+        name = field.id or ""
+        return int(name.removeprefix("other-")) if name.startswith("other-") else None

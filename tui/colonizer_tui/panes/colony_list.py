@@ -1,0 +1,110 @@
+"""The list of all colonies of all hosts."""
+
+import time
+
+from textual import events
+
+from colonizer_client.identity import ColonyKey
+from colonizer_client.mothership.models import Colony
+from colonizer_client.snapshot import Topics
+from colonizer_tui.intents import ColonyOpened, ColonySelected
+from colonizer_tui.present import fleet
+from colonizer_tui.present.fleet import Columns
+from colonizer_tui.present.line import Line
+from colonizer_tui.present.view import View
+from colonizer_tui.widgets.keyed_list import KeyedList
+
+REST_S = 3.0
+"""Rows keep their places until no key was pressed in the list for this long."""
+
+
+class ColonyList(KeyedList[ColonyKey]):
+    """Colonies in the chosen order. While the person moves in it, nothing jumps."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's name
+        super().__init__(id=id)
+        self.order = "state"
+        self.needle = ""
+        """What is searched for, in lower case; empty for nothing."""
+        self.newly_urgent = 0
+        """Colonies that need the person and whose place in the list waits for the cursor to rest."""
+        self._view = View()
+        self._columns = Columns(80, 0)
+        self._touched_at = 0.0
+        self._is_out_of_order = False
+
+    @property
+    def columns(self) -> Columns:
+        """The columns as they are drawn."""
+        return self._columns
+
+    @property
+    def colony(self) -> Colony | None:
+        """The selected colony."""
+        return None if self.selected is None else self._view.snapshot.colonies.get(self.selected)
+
+    def show(self, view: View, topics: Topics) -> None:
+        """Shows a moment; the order changes only when the cursor rests."""
+        changed = bool(topics.colonies or topics.endpoints)
+        self._view = view
+        self._columns = fleet.columns(self.text_width - 1, view)
+        if changed:
+            self._is_out_of_order = True
+        if self._is_out_of_order:
+            self.reorder()
+        self.repaint_changed()
+
+    def reorder(self, *, now: bool = False) -> None:
+        """Puts the rows in order, at once or when the cursor rests."""
+        view = self._view
+        everyone = view.snapshot.colonies.values()
+        shown = [colony for colony in everyone if fleet.matches(colony, self.needle)] if self.needle else everyone
+        wanted = fleet.in_order(self.order, view, shown)
+        if not now and self._is_moving() and self.keys:
+            here = set(self.keys)
+            self.newly_urgent = sum(need.colony.key not in here for need in view.needs)
+            return
+        self.newly_urgent = 0
+        self._is_out_of_order = False
+        if list(self.keys) != wanted:
+            self.set_keys(wanted)
+
+    def row_line(self, key: ColonyKey) -> Line:
+        """A colony's row; of a colony that is gone, an empty one."""
+        colony = self._view.snapshot.colonies.get(key)
+        return () if colony is None else fleet.row(colony, self._view, self._columns, self.glyphs)
+
+    def on_key(self, event: events.Key) -> None:
+        """Notes that the person is moving in the list."""
+        del event
+        self._touched_at = time.monotonic()
+
+    def on_blur(self) -> None:
+        """The person left: what waited takes its place."""
+        self._touched_at = 0.0
+
+    def on_keyed_list_moved(self, event: KeyedList.Moved) -> None:
+        """Tells which colony is under the cursor."""
+        event.stop()
+        if self.selected is not None:
+            self.post_message(ColonySelected(self.selected))
+
+    def on_keyed_list_opened(self, event: KeyedList.Opened) -> None:
+        """Opens the colony that was clicked twice."""
+        event.stop()
+        self.do_enter()
+
+    def do_enter(self) -> None:
+        """Opens the selected colony."""
+        if self.selected is not None:
+            self.post_message(ColonyOpened(self.selected))
+
+    def do_order(self) -> None:
+        """The next order; the selection stays."""
+        names = list(fleet.ORDERS)
+        self.order = names[(names.index(self.order) + 1) % len(names)]
+        self.reorder(now=True)
+        self.notify(fleet.ORDERS[self.order], title="order", markup=False, timeout=2)
+
+    def _is_moving(self) -> bool:
+        return self.has_focus and time.monotonic() - self._touched_at < REST_S

@@ -1,0 +1,1 @@
+"""From models to lines: pure functions that know no widget."""

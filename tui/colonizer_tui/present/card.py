@@ -1,0 +1,188 @@
+"""A question card: all questions of a prompt, what is chosen so far, and how sending went."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from colonizer_client.answers import Chosen
+from colonizer_client.mothership.models import Colony, OpenQuestion, Option, Prompt
+from colonizer_client.outbox import Delivery
+from colonizer_tui.present import words
+from colonizer_tui.present.inspector import RISK_ROLES
+from colonizer_tui.present.line import EMPTY, Line, Span, column, cut, line, spread, wrap
+from colonizer_tui.present.states import Glyphs
+
+PREVIEW_LINES = 8
+LABEL_WIDTH = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where the cursor of a card stands: a prompt, and an option of it or the free text after the last."""
+
+    prompt: int = 0
+    option: int = 0
+
+
+def heading(colony: Colony, question: OpenQuestion, waited_s: float, width: int) -> list[Line]:
+    """Who asks, since when, and what may come of the answer."""
+    issue = f" #{colony.issue}" if colony.issue is not None else ""
+    title = line(
+        Span(colony.key.endpoint, "info"), Span(f" · {colony.repo}{issue} · ", "muted"), Span(colony.title, "strong")
+    )
+    waits = "a tool call waits for the answer" if question.is_blocking else "the agent is stopped until you answer"
+    risk = Span(question.risk.words, RISK_ROLES[question.risk])
+    return [title, spread(line(Span(f"waiting {words.duration(waited_s)} · {waits}", "muted")), (risk,), width), EMPTY]
+
+
+def prompt_lines(
+    question: OpenQuestion, place: int, chosen: Chosen, spot: Spot | None, width: int, glyphs: Glyphs
+) -> list[Line]:
+    """One prompt: unfolded where the cursor is, or where the card is closed and it is the only one; else one line.
+
+    `spot` is the cursor, None while the card is closed: then no digit stands beside an option.
+    """
+    prompt = question.prompts[place]
+    is_here = spot is not None and spot.prompt == place
+    unfolded = is_here or (spot is None and len(question.prompts) == 1)
+    shown = _title(prompt, place, len(question.prompts), chosen, width, glyphs, is_here=is_here, unfolded=unfolded)
+    if unfolded:
+        for number, option in enumerate(prompt.options):
+            is_at = is_here and spot is not None and spot.option == number
+            shown += _option(prompt, option, number, chosen, width, glyphs, is_open=spot is not None, is_at=is_at)
+        if prompt.options:
+            is_at = is_here and spot is not None and spot.option == len(prompt.options)
+            shown.append(_something_else(prompt, chosen, glyphs, is_open=spot is not None, is_at=is_at))
+    return shown
+
+
+def no_prompts_lines(width: int) -> list[Line]:
+    """What stands for a question that carries no questions."""
+    return [(Span(part, "strong"),) for part in wrap("It asks without saying what. Answer in your own words:", width)]
+
+
+def footing(question: OpenQuestion, chosen: Sequence[Chosen], delivery: Delivery | None, is_open: bool) -> Line:
+    """How far sending is, or what is missing before it can be done."""
+    if delivery is not None and (not delivery.is_settled or not any(not given.is_empty for given in chosen)):
+        return delivery_words(delivery)
+    if delivery is not None and delivery.is_settled and delivery.state != "confirmed":
+        return delivery_words(delivery)
+    count = max(len(question.prompts), 1)
+    done = sum(not given.is_empty for given in chosen)
+    if done and not is_open:
+        return (Span("draft kept · not sent", "attention"),)
+    if done:
+        return (
+            Span(
+                f"draft kept · not sent · {done} of {count} answered" if count > 1 else "draft kept · not sent", "muted"
+            ),
+        )
+    return ()
+
+
+def delivery_words(delivery: Delivery) -> Line:
+    """How a delivery is, in a sign and words."""
+    match delivery.state:
+        case "queued" | "sending":
+            return (Span("sending…", "active"),)
+        case "unsure":
+            return Span("? ", "attention-strong"), Span(delivery.words, "attention")
+        case "confirmed":
+            at = "" if delivery.settled_at is None else f" {words.clock_to_the_second(delivery.settled_at)}"
+            extra = "" if delivery.words == "delivered" else f" · {delivery.words}"
+            return Span("✓ ", "ok"), Span(f"delivered{at}{extra}", "ok")
+        case "elsewhere":
+            return Span("✗ ", "attention-strong"), Span("answered elsewhere (your draft is kept)", "attention")
+        case "undelivered":
+            return Span("? ", "attention-strong"), Span(f"{delivery.words} (your draft is kept)", "attention")
+        case "refused":
+            return Span("✗ ", "danger-strong"), Span(f"refused: {delivery.words} (your draft is kept)", "danger")
+
+
+def whole_text(question: OpenQuestion) -> str:
+    """Everything that the card holds, nothing cut."""
+    parts: list[str] = [f"risk: {question.risk.words}"]
+    for number, prompt in enumerate(question.prompts, 1):
+        parts.append(f"{number}. {prompt.text}" + (f"\n[{prompt.header}]" if prompt.header else ""))
+        for place, option in enumerate(prompt.options, 1):
+            described = f"\n     {option.description}" if option.description else ""
+            preview = "".join(f"\n     │ {part}" for part in option.preview.split("\n")) if option.preview else ""
+            parts.append(f"  {place}) {option.label}{described}{preview}")
+    return "\n\n".join(parts)
+
+
+def _title(
+    prompt: Prompt, place: int, count: int, chosen: Chosen, width: int, glyphs: Glyphs, *, is_here: bool, unfolded: bool
+) -> list[Line]:
+    mark, role = " ", "muted"
+    if not chosen.is_empty:
+        mark, role = glyphs["yes"], "ok"
+    if is_here:
+        mark, role = glyphs["folded"], "active-strong"
+    number = f"{place + 1} " if count > 1 else ""
+    note = _answer_words(chosen) or ("choose any" if prompt.multi_select else "" if prompt.options else "free text")
+    text = prompt.text or prompt.header or "a question without a text"
+    lead = f"{number}{mark} " if count > 1 else ""
+    if not unfolded:
+        shown = cut(text.partition("\n")[0], max(width - 30, 12))
+        return [spread(line(Span(lead, role), Span(shown)), line(Span(cut(note, 28), "muted")), width)]
+    rows = wrap(text, width - len(lead))
+    lines: list[Line] = [line(Span(lead, role), Span(rows[0], "strong"))]
+    lines += [line(" " * len(lead), Span(part, "strong")) for part in rows[1:]]
+    if prompt.multi_select:
+        lines.append(line(" " * len(lead), Span("choose any", "muted")))
+    return lines
+
+
+def _answer_words(chosen: Chosen) -> str:
+    return ", ".join((*chosen.labels, *([chosen.other.strip().partition("\n")[0]] if chosen.other.strip() else [])))
+
+
+def _option(
+    prompt: Prompt,
+    option: Option,
+    number: int,
+    chosen: Chosen,
+    width: int,
+    glyphs: Glyphs,
+    *,
+    is_open: bool,
+    is_at: bool,
+) -> Iterator[Line]:
+    is_chosen = option.label_raw in chosen.labels
+    key = f"{number + 1} " if is_open and number < 9 else glyphs["into"] + " " if is_open else "· "
+    role = "strong" if is_at else "active" if is_chosen else ""
+    label_width = max(min(LABEL_WIDTH, width // 3), 8)
+    label = column(option.label, label_width) if option.description else option.label
+    yield (
+        Span("  "),
+        Span(glyphs["select"] if is_at else " ", "active"),
+        Span(f"{_box(prompt, is_chosen)} ", "active" if is_chosen else "faint"),
+        Span(key, "key" if is_open else "faint"),
+        Span(f"{label}  ", role),
+        Span(option.description, "muted"),
+    )
+    if is_at and option.preview:
+        rows = option.preview.split("\n")
+        for row in rows[:PREVIEW_LINES]:
+            yield Span(f"        {glyphs['bar']} ", "faint"), Span(row, "info")
+        if len(rows) > PREVIEW_LINES:
+            yield Span(f"        {glyphs['bar']} … ", "faint"), Span("v", "key"), Span(" shows all", "muted")
+
+
+def _something_else(prompt: Prompt, chosen: Chosen, glyphs: Glyphs, *, is_open: bool, is_at: bool) -> Line:
+    number = len(prompt.options)
+    key = f"{number + 1} " if is_open and number < 9 else "· "
+    has_text = bool(chosen.other.strip())
+    return (
+        Span("  "),
+        Span(glyphs["select"] if is_at else " ", "active"),
+        Span(f"{_box(prompt, has_text)} ", "active" if has_text else "faint"),
+        Span(key, "key" if is_open else "faint"),
+        Span("something else…", "strong" if is_at else "muted"),
+    )
+
+
+def _box(prompt: Prompt, is_chosen: bool) -> str:
+    if prompt.multi_select:
+        return "[x]" if is_chosen else "[ ]"
+    return "(•)" if is_chosen else "( )"

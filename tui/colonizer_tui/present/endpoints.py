@@ -1,0 +1,110 @@
+"""The rows and the details of Connections."""
+
+from collections.abc import Iterator
+
+from colonizer_client.snapshot import EndpointState, Health
+from colonizer_tui.present import words
+from colonizer_tui.present.inspector import LABEL_WIDTH
+from colonizer_tui.present.line import EMPTY, Line, Span, column, wrap
+from colonizer_tui.present.states import Glyphs
+
+_HEALTH = {
+    Health.LIVE: ("live", "live", "ok"),
+    Health.CONNECTING: ("underway", "connecting", "active"),
+    Health.SILENT: ("silent", "no answer", "attention"),
+    Health.SIGNED_OUT: ("no", "sign in", "danger"),
+}
+
+
+def row(state: EndpointState, colonies: int, now: float, width: int, glyphs: Glyphs) -> Line:
+    """A connection's row."""
+    del now
+    glyph, word, role = _HEALTH[state.health]
+    latency = "" if state.latency_s is None else f"{state.latency_s * 1000:.0f} ms"
+    scope = "" if state.standing is None else state.standing.scope
+    pieces = [
+        Span(" "),
+        Span(glyphs[glyph], role),
+        Span(" "),
+        Span(column(state.name, 14) + " ", "strong"),
+        Span(column(word, 11) + " ", role),
+        Span(column(latency, 7, right=True) + "  ", "muted"),
+        Span(column(scope, 8) + " ", "muted"),
+        Span(column(f"{colonies:,}", 6, right=True) + "  ", "muted"),
+    ]
+    room = width - 56
+    if room > 8:
+        pieces.append(Span(column(state.address, room), "faint"))
+    return tuple(pieces)
+
+
+def caption(width: int) -> Line:
+    """The names of the columns."""
+    text = f"    {column('host', 14)} {column('state', 11)} {column('answers', 7, right=True)}  {column('scope', 8)} "
+    text += column("rows", 6, right=True) + "  "
+    return (Span(text + ("address" if width - 56 > 8 else ""), "dim"),)
+
+
+def details(state: EndpointState, now: float, width: int) -> Iterator[Line]:
+    """Everything about one connection."""
+    yield (Span(state.name, "strong"),)
+    _, word, role = _HEALTH[state.health]
+    since = f" for {words.duration(now - state.since)}" if state.since else ""
+    yield (Span(word + since, role),)
+    if state.error:
+        for text in wrap(state.error, width):
+            yield (Span(text, role),)
+    if state.retry_at is not None and state.retry_at > now:
+        yield (Span(f"asked again in {words.duration(state.retry_at - now)}: r asks now", "muted"),)
+    if state.notice:
+        for text in wrap(state.notice, width):
+            yield (Span(text, "attention"),)
+    yield EMPTY
+    yield _fact("address", state.address)
+    yield _fact("kind", "local engine, on this machine" if state.is_local else state.kind)
+    if state.version:
+        yield _fact("version", state.version)
+    yield from _standing(state)
+    if state.latency_s is not None:
+        yield _fact("answers", f"in {state.latency_s * 1000:.0f} ms")
+    if state.skew_s is not None and abs(state.skew_s) >= 2:
+        ahead = "ahead of" if state.skew_s > 0 else "behind"
+        yield _fact("clock", f"{words.duration(abs(state.skew_s))} {ahead} ours")
+    if state.as_of is not None:
+        yield _fact("list", ("asked for every 3 s" if state.is_polled else "followed live"))
+    if state.unreadable_rows:
+        yield _fact("odd", f"{words.count(state.unreadable_rows, 'row')} could not be read")
+    if state.is_local:
+        yield EMPTY
+        for text in wrap(confinement(state), width):
+            yield (Span(text, "attention" if state.sandbox == "none" else "muted"),)
+
+
+def confinement(state: EndpointState) -> str:
+    """What an agent of the local engine may do on this machine."""
+    if state.sandbox == "none":
+        return (
+            "Agents run here without a sandbox, as you: they can read and change whatever you can, "
+            "the tokens of this program included."
+        )
+    if state.sandbox:
+        return (
+            f"Agents run here in a sandbox ({state.sandbox}): they can change their own worktree and nothing else, "
+            "and see neither your keys nor this program's tokens."
+        )
+    return ""
+
+
+def _standing(state: EndpointState) -> Iterator[Line]:
+    standing = state.standing
+    if standing is None:
+        return
+    name = f" ({standing.name})" if standing.name else ""
+    yield _fact("token", f"scope {standing.scope}{name}")
+    limits = ", ".join((*standing.orgs, *standing.repos))
+    if limits:
+        yield _fact("limits", limits)
+
+
+def _fact(label: str, value: str) -> Line:
+    return Span(column(label, LABEL_WIDTH), "muted"), Span(value)

@@ -1,0 +1,41 @@
+"""What an empty list says: where you are connected, what will happen, what to press."""
+
+from colonizer_client.snapshot import EndpointState, Health
+from colonizer_tui.present import endpoints
+from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
+from colonizer_tui.present.view import View
+
+
+def first_run(view: View, width: int) -> list[Line]:
+    """The lines of an empty list."""
+    shown: list[Line] = []
+    for state in view.snapshot.endpoints.values():
+        shown += _connection(state, width)
+    live = [state for state in view.snapshot.endpoints.values() if state.health is Health.LIVE]
+    if not live:
+        return [*shown, EMPTY, line(Span("7", "key"), Span("  connections: what is wrong, and what helps", "muted"))]
+    text = (
+        "A colony is an agent that works on a branch and a worktree of its own: your files stay as they are. "
+        "It asks you when it has to, and everything goes on when you close this terminal."
+    )
+    shown += [EMPTY, (Span("No colonies yet.", "strong"),), *((Span(part),) for part in wrap(text, width)), EMPTY]
+    for key, words in (("c", "launch a colony here"), ("?", "all keys"), ("ctrl+q", "leave; colonies go on")):
+        shown.append(line(Span(f"{key:>7}", "key"), Span(f"  {words}", "muted")))
+    return shown
+
+
+def _connection(state: EndpointState, width: int) -> list[Line]:
+    if state.health is Health.LIVE:
+        place = "on this machine" if state.is_local else f"at {state.address}"
+        words = [
+            f"Connected to {state.name}, {place}.",
+            endpoints.confinement(state) if state.is_local else "",
+            state.notice,
+        ]
+        roles = ["ok", "attention" if state.sandbox == "none" else "muted", "attention"]
+    elif state.health is Health.CONNECTING and not state.error:
+        start = "starting the local engine…" if state.is_local else "connecting…"
+        words, roles = [f"{state.name}: {start}"], ["active"]
+    else:
+        words, roles = [f"{state.name}: {state.error or 'no answer'}"], ["danger"]
+    return [(Span(part, role),) for text, role in zip(words, roles, strict=True) if text for part in wrap(text, width)]

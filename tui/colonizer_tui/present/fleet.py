@@ -1,0 +1,141 @@
+"""The list of all colonies: its order, its columns, its rows."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from colonizer_client.attention import waiting_since
+from colonizer_client.identity import ColonyKey
+from colonizer_client.mothership.models import Colony
+from colonizer_client.mothership.status import BUSY
+from colonizer_tui.present import states, words
+from colonizer_tui.present.line import Line, Span, column
+from colonizer_tui.present.states import Glyphs, Look
+from colonizer_tui.present.view import View
+
+ORDERS: Mapping[str, str] = {
+    "state": "needs you, then active, then by last change",
+    "change": "by last change",
+    "cost": "by cost",
+    "host": "by host and repository",
+    "title": "by title",
+}
+"""The orders that a person can choose, each with its words."""
+
+
+def in_order(order: str, view: View, colonies: Iterable[Colony]) -> list[ColonyKey]:
+    """The keys of the colonies in the order of this name."""
+    if order == "state":
+        return _by_state(view, colonies)
+    by: Mapping[str, Callable[[Colony], tuple[object, ...]]] = {
+        "change": lambda colony: (-colony.changed_at,),
+        "cost": lambda colony: (colony.cost_usd is None, -(colony.cost_usd or 0.0), -colony.changed_at),
+        "host": lambda colony: (colony.key.endpoint, colony.repo, colony.issue or 0, -colony.created_at),
+        "title": lambda colony: (colony.title.casefold(), -colony.created_at),
+    }
+    return [colony.key for colony in sorted(colonies, key=by[order])]
+
+
+def matches(colony: Colony, needle: str) -> bool:
+    """Whether a colony's shown texts hold the lower-case text."""
+    return any(
+        needle in text.lower()
+        for text in (colony.title, colony.repo, colony.shown_id, colony.status, colony.key.endpoint, colony.branch)
+    ) or (colony.issue is not None and needle == f"#{colony.issue}")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """How wide each column is; the title takes what is left."""
+
+    width: int
+    host: int
+    colony: int = 15
+    state: int = 11
+    age: int = 4
+    cost: int = 6
+
+    @property
+    def title(self) -> int:
+        """What the other columns leave, three cells for the glyph included."""
+        taken = 3 + (self.host + 1 if self.host else 0) + self.colony + 1 + self.state + 1 + self.age + 1
+        return max(self.width - taken - (self.cost + 1 if self.cost else 0), 4)
+
+
+def columns(width: int, view: View) -> Columns:
+    """The columns for a list of this width. One host needs no column; a narrow list leaves out the cost."""
+    names = view.snapshot.endpoints
+    host = min(max((len(name) for name in names), default=0), 10) if len(names) > 1 else 0
+    longest = max((len(_colony_name(colony)) for colony in view.snapshot.colonies.values()), default=10)
+    return Columns(width, host, colony=min(max(longest, 8), 18), cost=6 if width >= 66 else 0)
+
+
+def caption(cols: Columns) -> Line:
+    """The names of the columns."""
+    text = "   "
+    if cols.host:
+        text += column("host", cols.host) + " "
+    text += column("colony", cols.colony) + " " + column("title", cols.title) + " " + column("state", cols.state)
+    text += " " + column("age", cols.age, right=True)
+    return (Span(f" {text}" + (" " + column("$", cols.cost, right=True) if cols.cost else ""), "dim"),)
+
+
+def row(colony: Colony, view: View, cols: Columns, glyphs: Glyphs) -> Line:
+    """A colony's row."""
+    endpoint = view.snapshot.endpoint_of(colony.key)
+    stale = states.stale_look(endpoint, view.now)
+    look = stale or states.look(colony, view.snapshot.questions.get(colony.key))
+    quiet = "stale" if stale else "muted"
+    title_role = "stale" if stale else ("" if _is_quiet(colony, view) else "strong")
+    pieces = [*glyph_cell(look, glyphs)]
+    if cols.host:
+        pieces.append(Span(column(colony.key.endpoint, cols.host) + " ", quiet))
+    pieces += [
+        Span(column(_colony_name(colony), cols.colony) + " ", quiet),
+        Span(column(colony.title, cols.title) + " ", title_role),
+        Span(column(look.word, cols.state) + " ", look.role),
+        Span(column(words.age(_age(colony, view)), cols.age, right=True), quiet),
+    ]
+    if cols.cost:
+        pieces.append(Span(" " + column(words.money(colony.cost_usd), cols.cost, right=True), quiet))
+    return tuple(pieces)
+
+
+def glyph_cell(look: Look, glyphs: Glyphs) -> tuple[Span, ...]:
+    """The state's shape in three cells; a filled one where a person has to act."""
+    role = f"{look.role}-cell" if look.is_urgent and look.role == "attention" else look.role
+    return Span(" "), Span(glyphs[look.glyph], role), Span(" ")
+
+
+def active_since_midnight(view: View, midnight: float) -> tuple[float, bool]:
+    """What the colonies created since then cost as far as is known, and whether a cost among them is unknown."""
+    costs = [colony.cost_usd for colony in view.snapshot.colonies.values() if colony.created_at >= midnight]
+    return sum(cost for cost in costs if cost is not None), any(cost is None for cost in costs)
+
+
+def _colony_name(colony: Colony) -> str:
+    name = colony.repo.rpartition("/")[2] or colony.repo
+    return f"{name} #{colony.issue}" if colony.issue is not None else name
+
+
+def _is_quiet(colony: Colony, view: View) -> bool:
+    return colony.key not in view.needs_of and colony.status not in BUSY
+
+
+def _age(colony: Colony, view: View) -> float:
+    now = view.server_now(colony.key)
+    if colony.key in view.needs_of:
+        return now - waiting_since(colony, view.snapshot.questions.get(colony.key))
+    if colony.status in ("queued", "blocked"):
+        return now - colony.created_at
+    return now - colony.changed_at
+
+
+def _by_state(view: View, colonies: Iterable[Colony]) -> list[ColonyKey]:
+    among = {colony.key: colony for colony in colonies}
+    first = [colony.key for need in view.needs for colony in need.colonies if colony.key in among]
+    taken = set(first)
+    active = [colony for key, colony in among.items() if key not in taken and colony.status in BUSY]
+    rest = [colony for key, colony in among.items() if key not in taken and colony.status not in BUSY]
+    active.sort(key=lambda colony: -colony.created_at)
+    rest.sort(key=lambda colony: -colony.changed_at)
+    return [*first, *(colony.key for colony in active), *(colony.key for colony in rest)]

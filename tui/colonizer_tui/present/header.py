@@ -1,0 +1,80 @@
+"""The first line: where you are, what needs you, how the hosts are, what it cost today."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from colonizer_client.snapshot import EndpointState, Health
+from colonizer_tui.present import fleet, words
+from colonizer_tui.present.line import Line, Span, fit, line, spread, width_of
+from colonizer_tui.present.states import Glyphs
+from colonizer_tui.present.view import View, answerable
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A workspace's place in the header."""
+
+    key: str
+    title: str
+    is_shown: bool
+    count: int = 0
+
+
+def header(tabs: Sequence[Tab], view: View, width: int, glyphs: Glyphs) -> Line:
+    """The header, its less urgent parts left out where there is no room."""
+    left = [Span(" colonizer ", "strong")]
+    for tab in tabs:
+        count = f" {tab.count}" if tab.count else ""
+        role = "tab-on" if tab.is_shown else "tab-off"
+        left += [Span(f" {tab.key} ", "faint" if not tab.is_shown else "tab-on"), Span(tab.title, role)]
+        left.append(Span(count, "attention-strong" if count else ""))
+        left.append(Span(" ", "tab-on" if tab.is_shown else ""))
+    hosts = [piece for state in view.snapshot.endpoints.values() for piece in _host(state, view.now, glyphs)]
+    money = _money(view)
+    room = width - width_of(left) - 1
+    right = (*hosts, *money)
+    if width_of(right) > room:
+        right = money if width_of(hosts) > room else tuple(hosts)
+    if width_of(right) > room:
+        right = _hosts_in_short(view, glyphs)
+    return spread(tuple(left), right, width)
+
+
+def needs_count(view: View) -> int:
+    """The number beside Needs you."""
+    return answerable(view.needs, view.snapshot)
+
+
+def _host(state: EndpointState, now: float, glyphs: Glyphs) -> Line:
+    if state.health is Health.LIVE:
+        slow = "" if state.is_local or state.latency_s is None else f" {state.latency_s * 1000:.0f}ms"
+        return Span(f" {state.name} ", "muted"), Span(glyphs["live"], "ok"), Span(slow, "muted")
+    if state.health is Health.SIGNED_OUT:
+        return Span(f" {state.name} ", "danger"), Span(glyphs["no"], "danger"), Span(" sign in", "danger")
+    if state.health is Health.CONNECTING and not state.error:
+        return Span(f" {state.name} ", "muted"), Span(glyphs["underway"], "active")
+    since = state.as_of if state.as_of is not None else state.since
+    age = f" {words.age(now - since)}" if since else ""
+    return Span(f" {state.name} ", "attention"), Span(glyphs["silent"], "attention"), Span(age, "attention")
+
+
+def _hosts_in_short(view: View, glyphs: Glyphs) -> Line:
+    states = view.snapshot.endpoints.values()
+    down = sum(state.health is not Health.LIVE for state in states)
+    if down:
+        return line(Span(f"{glyphs['silent']} {down} of {len(states)} hosts ", "attention"))
+    return line(Span(glyphs["live"] + " ", "ok"))
+
+
+def _money(view: View) -> Line:
+    midnight = datetime.fromtimestamp(view.now).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    known, is_unsure = fleet.active_since_midnight(view, midnight)
+    if not known:
+        return ()
+    return line(Span(f"  {'≥' if is_unsure else ''}${known:,.2f} today ", "muted"))
+
+
+def too_small(width: int) -> Line:
+    """What stands alone where there is no room for more."""
+    return fit(line(Span("too small: 40×10 at least", "muted")), width)

@@ -1,0 +1,59 @@
+"""The rows of Needs you."""
+
+from colonizer_client.attention import Need, Urgency
+from colonizer_client.mothership.models import OpenQuestion
+from colonizer_tui.present import states, words
+from colonizer_tui.present.fleet import glyph_cell
+from colonizer_tui.present.inspector import RISK_ROLES
+from colonizer_tui.present.line import Line, Span, column
+from colonizer_tui.present.states import Glyphs, Look
+from colonizer_tui.present.view import View
+
+
+def row(need: Need, view: View, width: int, glyphs: Glyphs) -> Line:
+    """A need's row: shape, age, place, what it is."""
+    colony = need.colony
+    question = view.snapshot.questions.get(colony.key)
+    stale = states.stale_look(view.snapshot.endpoint_of(colony.key), view.now)
+    look = stale or states.look(colony, question)
+    if need.urgency is Urgency.OLD_QUESTIONS:
+        look = Look("failed", "old", "muted")
+    age = words.age(view.server_now(colony.key) - need.since)
+    issue = f" #{colony.issue}" if colony.issue is not None else ""
+    place = f"{colony.repo.rpartition('/')[2]}{issue}"
+    what, note, role = _words(need, question)
+    place_width = 16 if width >= 60 else 12
+    fixed = (*glyph_cell(look, glyphs), Span(column(age, 4, right=True) + " ", "muted"))
+    fixed += (Span(column(place, place_width) + " ", "stale" if stale else "muted"),)
+    room = width - 4 - 4 - place_width - 1
+    note_width = min(len(note), 18) if note and width >= 60 else 0
+    title_role = "stale" if stale else "strong"
+    return (
+        *fixed,
+        Span(column(what, max(room - note_width - 1, 4)) + " ", title_role),
+        Span(column(note, note_width), role),
+    )
+
+
+def _words(need: Need, question: OpenQuestion | None) -> tuple[str, str, str]:
+    """What the row says, its note, and the note's role."""
+    colony = need.colony
+    match need.urgency:
+        case Urgency.OLD_QUESTIONS:
+            return words.count(len(need.colonies), "old question") + " nobody answered", "", "muted"
+        case Urgency.SECURITY_HOLD:
+            attention = colony.attention
+            reason = "" if attention is None else attention.detail or attention.reason.replace("_", " ")
+            return f"held: {reason}", "", "danger"
+        case Urgency.QUESTION if question is not None and question.prompts:
+            many = len(question.prompts)
+            text = words.count(many, "question") if many > 1 else question.prompts[0].text.partition("\n")[0]
+            return text, question.risk.words, RISK_ROLES[question.risk]
+        case Urgency.QUESTION:
+            return colony.title, "", ""
+        case Urgency.UNSEEN_FAILURE:
+            return f"failed: {colony.error.partition(chr(10))[0] or 'no reason given'}", "", "danger"
+        case Urgency.OTHER:
+            attention = colony.attention
+            reason = "needs you" if attention is None else attention.reason.replace("_", " ")
+            return f"{reason} · {colony.title}", "", "attention"

@@ -1,0 +1,136 @@
+"""A line of the screen as data: pieces of text with the role that each plays.
+
+Roles are words of `theme.py`; a role never comes from outside. The text is data that has passed `safe_text`, and it is
+put into segments as it is: nothing here or later reads it as markup.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+
+CUT = "…"
+
+
+class Span(NamedTuple):
+    """A piece of a line."""
+
+    text: str
+    role: str = ""
+
+
+Line: TypeAlias = tuple[Span, ...]
+"""Pieces from left to right."""
+
+EMPTY: Line = ()
+
+
+def line(*pieces: Span | str) -> Line:
+    """The line of these pieces; plain strings have no role."""
+    return tuple(Span(piece) if isinstance(piece, str) else piece for piece in pieces)
+
+
+def width_of(pieces: Iterable[Span]) -> int:
+    """How many cells the pieces take."""
+    return sum(cell_len(piece.text) for piece in pieces)
+
+
+def cut(text: str, width: int) -> str:
+    """The text in at most `width` cells, its loss marked with `…`."""
+    if width <= 0:
+        return ""
+    if len(text) <= width and text.isascii():
+        return text
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width - 1).rstrip() + CUT
+
+
+def column(text: str, width: int, *, right: bool = False) -> str:
+    """The text in exactly `width` cells."""
+    shown = cut(text, width)
+    padding = " " * (width - cell_len(shown))
+    return padding + shown if right else shown + padding
+
+
+def fit(pieces: Line, width: int) -> Line:
+    """The line cut to `width` cells."""
+    fitted: list[Span] = []
+    left = width
+    for piece in pieces:
+        size = cell_len(piece.text)
+        if size > left:
+            fitted.append(Span(cut(piece.text, left), piece.role))
+            break
+        fitted.append(piece)
+        left -= size
+    return tuple(fitted)
+
+
+def spread(left: Line, right: Line, width: int) -> Line:
+    """The two lines at the two ends of one of `width` cells; the left one gives way."""
+    room = width - width_of(right)
+    if room <= 0:
+        return fit(right, width)
+    shown = fit(left, max(room - 1, 0))
+    return (*shown, Span(" " * (room - width_of(shown))), *right)
+
+
+@lru_cache(maxsize=4096)
+def wrap(text: str, width: int) -> tuple[str, ...]:
+    """The text in lines of at most `width` cells, broken between words where that is possible.
+
+    Leading blanks of a line are kept, so that code stays readable.
+    """
+    width = max(width, 1)
+    wrapped: list[str] = []
+    for paragraph in text.split("\n"):
+        if len(paragraph) <= width and (paragraph.isascii() or cell_len(paragraph) <= width):
+            wrapped.append(paragraph)
+        else:
+            wrapped.extend(_wrap_paragraph(paragraph, width))
+    return tuple(wrapped)
+
+
+def _wrap_paragraph(paragraph: str, width: int) -> list[str]:
+    indent = paragraph[: len(paragraph) - len(paragraph.lstrip(" "))][: width // 2]
+    lines: list[str] = []
+    current, used = indent, len(indent)
+    for word in paragraph[len(indent) :].split(" "):
+        size = cell_len(word)
+        needs_blank = used > len(indent)
+        if used + needs_blank + size <= width:
+            current += " " * needs_blank + word
+            used += needs_blank + size
+            continue
+        if needs_blank:
+            lines.append(current)
+            current, used = indent, len(indent)
+        *whole, word = chop_cells(word, width - len(indent)) or [""]
+        lines.extend(indent + piece for piece in whole)
+        current += word
+        used += cell_len(word)
+    lines.append(current)
+    return lines
+
+
+def highlight(pieces: Line, needle: str, role: str) -> Line:
+    """The line with every occurrence of the lower-case `needle` in this role."""
+    if not needle:
+        return pieces
+    marked: list[Span] = []
+    for piece in pieces:
+        lowered = piece.text.lower()
+        if len(lowered) != len(piece.text) or needle not in lowered:
+            marked.append(piece)
+            continue
+        start = 0
+        while (found := lowered.find(needle, start)) >= 0:
+            if found > start:
+                marked.append(Span(piece.text[start:found], piece.role))
+            marked.append(Span(piece.text[found : found + len(needle)], role))
+            start = found + len(needle)
+        if start < len(piece.text):
+            marked.append(Span(piece.text[start:], piece.role))
+    return tuple(marked)

@@ -1,0 +1,136 @@
+"""What state a colony is in, as a shape, a word and a role, in that order of trust."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from colonizer_client.attention import needs_you
+from colonizer_client.mothership.models import Colony, OpenQuestion
+from colonizer_client.snapshot import EndpointState, Health
+from colonizer_tui.present import words
+
+GLYPHS: Mapping[str, tuple[str, str]] = {
+    "asks": ("?", "?"),
+    "held": ("▲", "!"),
+    "failed": ("✗", "x"),
+    "stalled": ("◔", "z"),
+    "running": ("●", "*"),
+    "underway": ("◐", "~"),
+    "idle": ("○", "o"),
+    "queued": ("…", "."),
+    "blocked": ("⊘", "#"),
+    "parked": ("‖", "="),
+    "open": ("⇡", "^"),
+    "done": ("✓", "+"),
+    "closed": ("⊖", "-"),
+    "stopped": ("■", "s"),
+    "nothing": ("∅", "0"),
+    "unknown": ("·", "_"),
+    "message": ("✉", "@"),
+    "select": ("▌", ">"),
+    "into": ("›", ">"),
+    "folded": ("▸", "+"),
+    "unfolded": ("▾", "v"),
+    "settler": ("↳", "`"),
+    "up": ("▲", "^"),
+    "bar": ("│", "|"),
+    "rule": ("─", "-"),
+    "thumb": ("┃", "#"),
+    "yes": ("✓", "+"),
+    "no": ("✗", "x"),
+    "minus": ("−", "-"),
+    "live": ("●", "*"),
+    "silent": ("○", "o"),
+    "arrow": ("→", "->"),
+}
+"""Each glyph, and what stands for it where only ASCII is drawn. All are one cell wide in every terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The shapes in use: those of Unicode, or their ASCII stand-ins."""
+
+    ascii: bool = False
+
+    def __getitem__(self, name: str) -> str:
+        return GLYPHS[name][self.ascii]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a colony's state is shown."""
+
+    glyph: str
+    """A name of `GLYPHS`."""
+    word: str
+    role: str
+    is_urgent: bool = False
+    """A person has to act: the glyph stands in a filled cell."""
+
+
+_STATUS_LOOKS: Mapping[str, Look] = {
+    "queued": Look("queued", "queued", "muted"),
+    "blocked": Look("blocked", "blocked", "muted"),
+    "starting": Look("underway", "starting", "active"),
+    "running": Look("running", "running", "active"),
+    "waiting_for_answer": Look("asks", "asks", "attention", is_urgent=True),
+    "idle": Look("idle", "idle", "muted"),
+    "publishing": Look("underway", "publishing", "active"),
+    "pr_opened": Look("open", "pr open", "info"),
+    "merged": Look("done", "merged", "ok"),
+    "closed": Look("closed", "closed", "muted"),
+    "no_changes": Look("nothing", "no changes", "muted"),
+    "parked": Look("parked", "parked", "muted"),
+    "stopped": Look("stopped", "stopped", "muted"),
+    "failed": Look("failed", "failed", "muted"),
+}
+
+_ATTENTION_WORDS: Mapping[str, str] = {
+    "stalled": "stalled",
+    "nudges_exhausted": "stalled",
+    "provider_quota_exhausted": "no quota",
+    "provider_retry": "retrying",
+    "provider_outage": "outage",
+    "waiting_for_account": "sign in",
+    "agent_failed": "no agent",
+    "looping": "looping",
+    "hold_timeout": "parked",
+    "hold_parked_unanswered": "parked",
+    "autopilot_held": "held back",
+    "operator_escalation": "escalated",
+}
+
+
+def look(colony: Colony, question: OpenQuestion | None) -> Look:
+    """How the colony's state is shown while its host is there."""
+    attention = colony.attention
+    if colony.status == "failed" and colony.unseen_failure:
+        return Look("failed", "failed", "danger", is_urgent=True)
+    if attention is not None and attention.is_security_hold and not colony.is_terminal:
+        return Look("held", "held", "danger", is_urgent=True)
+    if colony.status == "waiting_for_answer":
+        return _asking(colony, question)
+    if attention is not None and needs_you(colony):
+        word = _ATTENTION_WORDS.get(attention.reason, attention.reason.replace("_", " "))
+        glyph = "parked" if colony.status == "parked" else "stalled"
+        return Look(glyph, word, "attention")
+    if colony.superseded is not None and not colony.superseded.kept and colony.status in ("stopped", "parked"):
+        return Look("stopped", "covered", "muted")
+    return _STATUS_LOOKS.get(colony.status) or Look("unknown", colony.status.replace("_", " "), "muted")
+
+
+def stale_look(endpoint: EndpointState | None, now: float) -> Look | None:
+    """How every row of a host is shown that does not answer, None while it does."""
+    if endpoint is None:
+        return Look("unknown", "gone", "stale")
+    if endpoint.health is Health.LIVE or (endpoint.health is Health.CONNECTING and endpoint.as_of is None):
+        return None
+    if endpoint.as_of is None:
+        return Look("unknown", "unknown", "stale")
+    return Look("unknown", f"{words.age(now - endpoint.as_of)} old", "stale")
+
+
+def _asking(colony: Colony, question: OpenQuestion | None) -> Look:
+    if colony.answered_while_suspended:
+        return Look("asks", "answered", "muted")
+    several = "" if question is None or len(question.prompts) < 2 else f" {len(question.prompts)}"
+    return Look("asks", f"asks{several}", "attention", is_urgent=True)

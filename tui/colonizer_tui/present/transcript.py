@@ -1,0 +1,228 @@
+"""A transcript's entries as lines (look: one column for the time, one for who, one for what)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from colonizer_client.transcript import Entry, Kind, State
+from colonizer_tui.present import prose, words
+from colonizer_tui.present.line import Line, Span, column, cut, width_of, wrap
+from colonizer_tui.present.states import Glyphs
+
+UNFOLDED_LINES = 400
+"""Lines of one text that are drawn in place; the viewer shows all."""
+
+FOLDED_AT_FIRST = frozenset({Kind.BRIEF, Kind.THINKING, Kind.TOOL, Kind.SETTLER, Kind.NOTICE, Kind.TURN})
+TIME_WIDTH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The room in which entries are set."""
+
+    width: int
+    glyphs: Glyphs
+
+    @property
+    def who(self) -> int:
+        """The width of the column that says who."""
+        return 11 if self.width >= 70 else 9
+
+    @property
+    def text(self) -> int:
+        """The width of the column that says what."""
+        return max(self.width - TIME_WIDTH - self.who, 8)
+
+    def row(self, at: float | None, who: str, role: str, text: Line) -> Line:
+        """An entry's first line."""
+        return (Span(words.clock(at) + " ", "faint"), Span(column(who, self.who - 1) + " ", role), *text)
+
+    def below(self, text: Line) -> Line:
+        """An entry's further lines."""
+        return (Span(" " * (TIME_WIDTH + self.who)), *text)
+
+
+def lines(entry: Entry, sheet: Sheet, *, is_folded: bool) -> list[Line]:
+    """The lines of one entry; never none."""
+    return list(_DRAWERS[entry.kind](entry, sheet, is_folded))
+
+
+def folds(entry: Entry) -> bool:
+    """Whether the entry has more than its folded line."""
+    return entry.kind in FOLDED_AT_FIRST and bool(entry.body or entry.result or entry.children)
+
+
+def whole_text(entry: Entry) -> str:
+    """Everything that the entry holds, for the viewer."""
+    title = entry.title.replace("\t", " ")
+    parts = [title if entry.kind is not Kind.USER else "", entry.body, entry.result]
+    if entry.question is not None:
+        for prompt in entry.question.prompts:
+            parts += [prompt.text, *(f"  {option.label}  {option.description}" for option in prompt.options)]
+            parts += [option.preview for option in prompt.options]
+    parts += [whole_text(child) for child in entry.children]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _said(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
+    del is_folded
+    yield from _texts(entry, sheet, "you", "active-strong", [(Span(part),) for part in wrap(entry.body, sheet.text)])
+
+
+def _brief(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
+    count = entry.body.count("\n") + 1
+    if is_folded:
+        yield sheet.row(entry.at, "brief", "active-strong", _folded_text(entry.title, count, sheet))
+    else:
+        yield from _said(entry, sheet, is_folded)
+
+
+def _agent(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
+    del is_folded
+    texts = prose.lines(entry.body, sheet.text)
+    if entry.state is State.RUNNING:
+        texts[-1] = (*texts[-1], Span("▍" if not sheet.glyphs.ascii else "_", "active"))
+    yield from _texts(entry, sheet, "agent", "info", texts)
+
+
+def _thinking(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
+    count = entry.body.count("\n") + 1
+    if is_folded:
+        yield sheet.row(entry.at, "thinking", "faint", _folded_text(entry.title, count, sheet, "faint"))
+        return
+    texts: list[Line] = [(Span(part, "muted"),) for part in wrap(entry.body, sheet.text)]
+    yield from _texts(entry, sheet, "thinking", "faint", texts)
+
+
+def _tool(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
+    name, _, argument = entry.title.partition("\t")
+    mark, role = {
+        State.DONE: (sheet.glyphs["yes"], "ok"),
+        State.FAILED: (sheet.glyphs["no"], "danger"),
+        State.RUNNING: (sheet.glyphs["underway"], "active"),
+    }[entry.state]
+    outcome = entry.result.strip().partition("\n")[0] if entry.state is State.FAILED else ""
+    room = sheet.text - 2
+    outcome = cut(outcome, room // 2)
+    text: Line = (Span(f"{mark} ", role), Span(cut(argument, room - len(outcome) - 2)))
+    if outcome:
+        gap = " " * max(room - width_of(text) + 2 - width_of((Span(outcome),)), 1)
+        text = (*text, Span(gap), Span(outcome, "danger"))
+    yield sheet.row(entry.at, name, "muted", text)
+    if not is_folded:
+        for body, body_role in ((entry.body, "faint"), (entry.result, "muted" if not outcome else "danger")):
+            yield from (sheet.below(line) for line in _limited(body, body_role, sheet.text))
+
+
+def _settler(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
+    name = entry.speaker.name if entry.speaker is not None else "settler"
+    state = {State.DONE: "done", State.FAILED: "failed", State.RUNNING: _activity(entry)}[entry.state]
+    role = {State.DONE: "muted", State.FAILED: "danger", State.RUNNING: "active"}[entry.state]
+    last = next((child.body or child.title for child in reversed(entry.children) if child.kind is Kind.AGENT), "")
+    said = last.partition("\n")[0] or entry.title
+    steps = words.count(sum(child.kind is Kind.TOOL for child in entry.children), "step")
+    tail = (Span(f"  {state} · {steps}", role),)
+    text: Line = (Span(f"{sheet.glyphs['settler']} ", "faint"), Span(cut(said, sheet.text - 2 - width_of(tail))), *tail)
+    yield sheet.row(entry.at, name, "muted", text)
+    if not is_folded:
+        inner = Sheet(sheet.width - 4, sheet.glyphs)
+        for child in entry.children:
+            for drawn in lines(child, inner, is_folded=child.kind in FOLDED_AT_FIRST):
+                yield (Span("    ", "faint"), *drawn)
+
+
+def _activity(entry: Entry) -> str:
+    """What a settler is doing, by the last thing it did."""
+    last = entry.children[-1] if entry.children else None
+    if last is None:
+        return "working"
+    if last.kind is Kind.THINKING:
+        return "thinking"
+    return "writing" if last.kind is Kind.AGENT and last.state is State.RUNNING else "working"
+
+
+def _question(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
+    del is_folded
+    is_open = entry.state is State.RUNNING
+    role = "attention-strong" if is_open else "muted"
+    texts: list[Line] = [(Span(part, "strong" if is_open else ""),) for part in wrap(entry.title, sheet.text)]
+    if is_open:
+        texts.append((Span("a", "key"), Span(" opens the card", "muted")))
+    else:
+        texts += [(Span(part, "muted"),) for part in wrap(entry.result, sheet.text)[:3]]
+    yield from _texts(entry, sheet, "asks", role, texts)
+
+
+def _turn(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
+    cost = "" if entry.cost_usd is None else f" · {words.dollars(entry.cost_usd)}"
+    bar = sheet.glyphs["rule"]
+    role = "danger" if entry.state is State.FAILED else "faint"
+    start = f"{bar * 2} {entry.title}{cost} "
+    yield (
+        Span(words.clock(entry.at) + " ", "faint"),
+        Span(start, role),
+        Span(bar * (sheet.width - 6 - len(start)), "faint"),
+    )
+    if entry.body and not is_folded:
+        yield from (sheet.below(line) for line in _limited(entry.body, role, sheet.text))
+
+
+def _notice(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
+    role = {"warn": "attention", "error": "danger"}.get(entry.level, "faint")
+    more = f" {sheet.glyphs['folded']}" if entry.body and is_folded else ""
+    texts: list[Line] = [(Span(part, role),) for part in wrap(entry.title + more, sheet.text)[:6]]
+    yield from _texts(entry, sheet, "", "faint", texts)
+    if entry.body and not is_folded:
+        yield from (sheet.below(line) for line in _limited(entry.body, "muted", sheet.text))
+
+
+def _mark(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
+    del is_folded
+    role = "attention" if entry.level != "info" else "muted"
+    bar = sheet.glyphs["rule"]
+    text = f" {cut(entry.title, sheet.width - 8)} "
+    side = max((sheet.width - len(text)) // 2, 2)
+    yield (Span(bar * side, "faint"), Span(text, role), Span(bar * max(sheet.width - side - len(text), 0), "faint"))
+
+
+def _texts(entry: Entry, sheet: Sheet, who: str, role: str, texts: list[Line]) -> Iterator[Line]:
+    hidden = len(texts) - UNFOLDED_LINES
+    if hidden > 0:
+        texts = [*texts[:UNFOLDED_LINES], _more(hidden)]
+    yield sheet.row(entry.at, who, role, texts[0] if texts else ())
+    yield from (sheet.below(text) for text in texts[1:])
+
+
+def _limited(text: str, role: str, width: int) -> list[Line]:
+    """A body's lines; of a very long one no more is wrapped than is drawn."""
+    if not text:
+        return []
+    start = text[: UNFOLDED_LINES * width]
+    wrapped = wrap(start, width)
+    shown: list[Line] = [(Span(part, role),) for part in wrapped[:UNFOLDED_LINES]]
+    if len(wrapped) > UNFOLDED_LINES or len(start) < len(text):
+        shown.append(_more(text.count("\n") + 1 - UNFOLDED_LINES))
+    return shown
+
+
+def _more(count: int) -> Line:
+    text = f"… {words.count(count, 'more line')}: " if count > 0 else "… more: "
+    return Span(text, "muted"), Span("v", "key"), Span(" shows all", "muted")
+
+
+def _folded_text(first: str, count: int, sheet: Sheet, role: str = "") -> Line:
+    tail = f" {sheet.glyphs['folded']} {words.count(count, 'line')}" if count > 1 else ""
+    return Span(cut(first, sheet.text - len(tail)), role), Span(tail, "faint")
+
+
+_DRAWERS = {
+    Kind.USER: _said,
+    Kind.BRIEF: _brief,
+    Kind.AGENT: _agent,
+    Kind.THINKING: _thinking,
+    Kind.TOOL: _tool,
+    Kind.SETTLER: _settler,
+    Kind.QUESTION: _question,
+    Kind.TURN: _turn,
+    Kind.NOTICE: _notice,
+    Kind.MARK: _mark,
+}

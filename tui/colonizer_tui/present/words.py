@@ -1,0 +1,61 @@
+"""Numbers as a person reads them: short ages, money, clock times."""
+
+from datetime import datetime
+
+UNKNOWN = "—"
+
+_UNITS = ((60, "s"), (90, "m"), (48, "h"), (14, "d"))
+"""Up to which number a unit is used; one hour and a half still reads better as 90 minutes."""
+
+_SIZES = {"s": 60, "m": 60, "h": 24, "d": 7}
+
+
+def age(seconds: float) -> str:
+    """How long ago, in one unit: `4s`, `3m`, `2h`, `4d`, `3w`. What lies in the future is `0s`."""
+    left = max(int(seconds), 0)
+    for limit, unit in _UNITS:
+        if left < limit:
+            return f"{left}{unit}"
+        left //= _SIZES[unit]
+    return f"{left}w"
+
+
+def duration(seconds: float) -> str:
+    """How long, in two units: `45 s`, `12 min`, `3 h 5 min`, `2 d 4 h`."""
+    left = max(int(seconds), 0)
+    if left < 60:
+        return f"{left} s"
+    minutes, hours, days = left // 60 % 60, left // 3600 % 24, left // 86_400
+    if days:
+        return f"{days} d {hours} h"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
+def money(dollars: float | None) -> str:
+    """Dollars to the cent; what is not known is `—`, never zero."""
+    return UNKNOWN if dollars is None else f"{dollars:,.2f}"
+
+
+def dollars(amount: float | None) -> str:
+    """As `money`, with its sign."""
+    return UNKNOWN if amount is None else f"${amount:,.2f}"
+
+
+def clock(at: float | None) -> str:
+    """The local time of day, five cells wide."""
+    if at is None:
+        return "     "
+    try:
+        return datetime.fromtimestamp(at).strftime("%H:%M")
+    except (OverflowError, ValueError, OSError):
+        return "  ?  "
+
+
+def clock_to_the_second(at: float) -> str:
+    """The local time of day with its seconds."""
+    return datetime.fromtimestamp(at).strftime("%H:%M:%S")
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun: `1 file`, `3 files`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

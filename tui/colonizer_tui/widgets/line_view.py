@@ -1,0 +1,185 @@
+"""A widget that draws any number of lines, each when it comes into sight.
+
+It scrolls by itself, without Textual's scroll bars and animations: a step costs one repaint, whatever the length. What
+a line says is the subclass's; how its roles look is the theme's.
+"""
+
+from functools import lru_cache
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from colonizer_tui import theme
+from colonizer_tui.present.line import Line, fit, width_of
+from colonizer_tui.present.states import Glyphs
+from colonizer_tui.widgets.ink import ink_of
+
+WHEEL_LINES = 3
+
+
+class LineView(Widget, can_focus=True):
+    """Draws the lines that `line_count` and `line_at` tell of, and scrolls through them."""
+
+    DEFAULT_CSS = """
+    LineView {
+        width: 1fr;
+        height: 1fr;
+        background: $background;
+    }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's name
+        super().__init__(id=id, classes=classes)
+        self.ground = "background"
+        """On which colour of the palette the lines stand that have no ground of their own."""
+        self._top = 0
+        self._drawn: dict[int, tuple[Line, str]] = {}
+        """What stands in each row now, so that nothing is written for a row that did not change."""
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """The shapes in use."""
+        return ink_of(self).glyphs
+
+    @property
+    def top(self) -> int:
+        """The first line in sight."""
+        return self._top
+
+    @top.setter
+    def top(self, top: int) -> None:
+        kept = min(max(top, 0), self.furthest_top)
+        if kept != self._top:
+            self._top = kept
+            self.refresh()
+
+    def line_count(self) -> int:
+        """How many lines there are."""
+        raise NotImplementedError
+
+    def line_at(self, index: int) -> Line:
+        """The line with this index, from 0."""
+        raise NotImplementedError
+
+    def ground_of(self, index: int) -> str:
+        """On which colour of the palette a whole line stands; empty for that of the widget."""
+        del index
+        return ""
+
+    @property
+    def page(self) -> int:
+        """How many lines are in sight."""
+        return max(self.size.height, 1)
+
+    @property
+    def text_width(self) -> int:
+        """How many cells a line has, the scroll bar's column left out."""
+        return max(self.size.width - 1, 1)
+
+    @property
+    def furthest_top(self) -> int:
+        """The top at which the last line is the last in sight."""
+        return max(self.line_count() - self.page, 0)
+
+    def show_line(self, index: int) -> None:
+        """Scrolls as little as needed to have the line in sight."""
+        if index < self.top:
+            self.top = index
+        elif index >= self.top + self.page:
+            self.top = index - self.page + 1
+
+    def repaint_line(self, index: int) -> None:
+        """Draws one line anew if it is in sight."""
+        row = index - self.top
+        if 0 <= row < self.size.height:
+            self.refresh(Region(0, row, self.size.width, 1))
+
+    def repaint(self) -> None:
+        """Draws everything anew, with the top still in bounds."""
+        self.top = self._top
+        self.refresh()
+
+    def repaint_changed(self) -> None:
+        """Draws the rows anew whose content is no longer what stands there."""
+        self.top = self._top
+        for row in range(self.size.height):
+            if self._drawn.get(row) != self._content(self._top + row):
+                self.refresh(Region(0, row, self.size.width, 1))
+
+    def render_line(self, y: int) -> Strip:
+        """The strip of one row, its scroll bar included."""
+        width = self.text_width
+        self._drawn[y] = line, ground = self._content(self._top + y)
+        return Strip([*self._segments(line, width, ground or self.ground), self._bar_segment(y)], width + 1)
+
+    def on_resize(self) -> None:
+        """Keeps the top in bounds."""
+        self.repaint()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Scrolls what is under the wheel."""
+        event.stop()
+        self.scrolled_by_hand(WHEEL_LINES)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Scrolls what is under the wheel."""
+        event.stop()
+        self.scrolled_by_hand(-WHEEL_LINES)
+
+    def scrolled_by_hand(self, lines: int) -> None:
+        """Scrolls by that many lines because the person did so."""
+        self.top += lines
+
+    def do_down(self) -> None:
+        """One line down."""
+        self.scrolled_by_hand(1)
+
+    def do_up(self) -> None:
+        """One line up."""
+        self.scrolled_by_hand(-1)
+
+    def do_page_down(self) -> None:
+        """One page down, a line of the last one kept in sight."""
+        self.scrolled_by_hand(max(self.page - 1, 1))
+
+    def do_page_up(self) -> None:
+        """One page up, a line of the last one kept in sight."""
+        self.scrolled_by_hand(-max(self.page - 1, 1))
+
+    def do_first(self) -> None:
+        """To the beginning."""
+        self.scrolled_by_hand(-self.line_count())
+
+    def do_last(self) -> None:
+        """To the end."""
+        self.scrolled_by_hand(self.line_count())
+
+    def _content(self, index: int) -> tuple[Line, str]:
+        return (self.line_at(index), self.ground_of(index)) if index < self.line_count() else ((), "")
+
+    def _segments(self, line: Line, width: int, ground: str) -> list[Segment]:
+        name = ink_of(self).theme
+        shown = fit(line, width)
+        segments = [Segment(piece.text, theme.style(name, piece.role, ground)) for piece in shown]
+        rest = width - width_of(shown)
+        if rest > 0:
+            segments.append(Segment(" " * rest, theme.style(name, "", ground)))
+        return segments
+
+    def _bar_segment(self, y: int) -> Segment:
+        count, page, ink = self.line_count(), self.page, ink_of(self)
+        glyph = " "
+        if count > page:
+            size = max(page * page // count, 1)
+            start = (page - size) * self.top // max(count - page, 1)
+            if start <= y < start + size:
+                glyph = ink.glyphs["thumb"]
+        return _bar(ink.theme, glyph, self.ground)
+
+
+@lru_cache(maxsize=32)
+def _bar(theme_name: str, glyph: str, ground: str) -> Segment:
+    return Segment(glyph, theme.style(theme_name, "faint", ground))

@@ -1,0 +1,50 @@
+"""A few fixed lines, such as a header, a caption or the key hints."""
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from textual.strip import Strip
+from textual.widget import Widget
+
+from colonizer_tui import theme
+from colonizer_tui.present.line import Line, fit, width_of
+from colonizer_tui.widgets.ink import ink_of
+
+
+class Lines(Widget):
+    """Draws the lines that it was given last; it is as high as there are lines."""
+
+    DEFAULT_CSS = """
+    Lines {
+        height: auto;
+        width: 1fr;
+        background: $background;
+    }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's name
+        super().__init__(id=id, classes=classes)
+        self.ground = "background"
+        """On which colour of the palette the lines stand."""
+        self._lines: tuple[Line, ...] = ()
+
+    def set_lines(self, lines: Sequence[Line]) -> None:
+        """Shows other lines; nothing is drawn where they are the same."""
+        shown = tuple(lines)
+        if shown != self._lines:
+            is_higher = len(shown) != len(self._lines)
+            self._lines = shown
+            self.refresh(layout=is_higher)
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        """One row for each line."""
+        del container, viewport, width
+        return len(self._lines)
+
+    def render_line(self, y: int) -> Strip:
+        """The strip of one row."""
+        width, name = self.size.width, ink_of(self).theme
+        shown = fit(self._lines[y], width) if y < len(self._lines) else ()
+        segments = [Segment(piece.text, theme.style(name, piece.role, self.ground)) for piece in shown]
+        segments.append(Segment(" " * (width - width_of(shown)), theme.style(name, "", self.ground)))
+        return Strip(segments, width)

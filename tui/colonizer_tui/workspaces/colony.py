@@ -1,0 +1,288 @@
+"""One colony whole: its transcript, its changes, and a line to write to it."""
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.timer import Timer
+from textual.widgets import TextArea
+
+from colonizer_client.identity import ColonyKey
+from colonizer_client.snapshot import Topics
+from colonizer_client.text import safe_line
+from colonizer_tui.intents import ColonyOpened, MessageDrafted, MessageSent, OlderWanted, desk_of
+from colonizer_tui.panes.diff import DiffPane
+from colonizer_tui.panes.transcript import TranscriptPane
+from colonizer_tui.present import card, inspector, states, words
+from colonizer_tui.present.line import Line, Span, line, spread
+from colonizer_tui.present.view import View
+from colonizer_tui.widgets.draft_field import DraftField
+from colonizer_tui.widgets.find_bar import FindBar
+from colonizer_tui.widgets.ink import ink_of
+from colonizer_tui.widgets.lines import Lines
+from colonizer_tui.workspaces.workspace import NARROW, Workspace
+
+DRAFT_DELAY_S = 0.2
+
+
+class ColonyWorkspace(Workspace):
+    """Transcript beside diff; in a narrow terminal one of them, `tab` changes."""
+
+    DEFAULT_CSS = """
+    ColonyWorkspace { layout: vertical; }
+    ColonyWorkspace #colony-panes { height: 1fr; }
+    ColonyWorkspace #transcript-side { width: 1fr; height: 1fr; }
+    ColonyWorkspace #diff-side { width: 1fr; height: 1fr; border-left: solid $edge; }
+    ColonyWorkspace.narrow #diff-side { display: none; border-left: none; }
+    ColonyWorkspace.narrow.diff #diff-side { display: block; }
+    ColonyWorkspace.narrow.diff #transcript-side { display: none; }
+    ColonyWorkspace #message-line { height: auto; max-height: 8; border-top: solid $edge; }
+    ColonyWorkspace #message-prompt { width: 3; }
+    ColonyWorkspace.none #colony-panes, ColonyWorkspace.none #message-line { display: none; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's name
+        super().__init__(id=id)
+        self._key: ColonyKey | None = None
+        self._saving: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """Head, the two panes, the message line."""
+        yield Lines(id="colony-head")
+        with Horizontal(id="colony-panes"):
+            with Vertical(id="transcript-side"):
+                yield TranscriptPane(id="transcript")
+                yield Lines(id="transcript-foot")
+            with Vertical(id="diff-side"):
+                yield Lines(id="diff-head")
+                yield DiffPane(id="diff")
+        yield Lines(id="pending")
+        yield FindBar(id="colony-find")
+        with Horizontal(id="message-line"):
+            yield Lines(id="message-prompt")
+            yield DraftField(placeholder="message to the agent", enter_sends=True, id="message")
+
+    @property
+    def transcript(self) -> TranscriptPane:
+        """The transcript."""
+        return self.query_one(TranscriptPane)
+
+    @property
+    def diff(self) -> DiffPane:
+        """The changes."""
+        return self.query_one(DiffPane)
+
+    @property
+    def field(self) -> DraftField:
+        """The message field."""
+        return self.query_one("#message", DraftField)
+
+    @property
+    def colony(self) -> ColonyKey | None:
+        """The opened colony."""
+        return self._key
+
+    def open(self, event: ColonyOpened) -> None:
+        """Opens a colony; its half-typed message is there again."""
+        self._store_draft()
+        if event.key != self._key:
+            self._key = event.key
+            self.field.set_text(desk_of(self).message_draft(event.key))
+            self._find_bar.close()
+        self.set_class(event.pane == "diff", "diff")
+        (self.diff if event.pane == "diff" else self.transcript).focus()
+
+    def show(self, view: View, topics: Topics) -> None:
+        """Shows a moment."""
+        del topics
+        self.view = view
+        self.set_class(self.size.width < NARROW, "narrow")
+        colony = None if self._key is None else view.snapshot.colonies.get(self._key)
+        self.set_class(colony is None, "none")
+        self.query_one("#colony-head", Lines).set_lines([self._head()])
+        if self._key is None:
+            return
+        self.transcript.show(self._key, view.snapshot.transcripts.get(self._key))
+        self.diff.show(self._key, view.snapshot.diffs.get(self._key))
+        self._show_frame()
+
+    def focus_first(self) -> None:
+        """The pane in front."""
+        if self._key is not None:
+            (self.diff if self.has_class("diff") and self.has_class("narrow") else self.transcript).focus()
+
+    def hints(self) -> Sequence[str]:
+        """What helps most in the pane with the keys."""
+        if self.field.has_focus:
+            return ("send", "back")
+        if self._key is None:
+            return ("fleet", "needs_you", "colonize")
+        if self.diff.has_focus:
+            return ("next_hunk", "next_file", "fold", "find", "next_pane", "view", "back")
+        return ("answer", "message", "fold", "diff", "interrupt", "stop", "resume", "find", "view", "back")
+
+    def do_diff(self) -> None:
+        """The changes get the keys."""
+        self.set_class(True, "diff")
+        self.diff.focus()
+
+    def do_next_pane(self) -> None:
+        """From transcript to diff to the message field and around."""
+        if self.transcript.has_focus:
+            self.do_diff()
+        elif self.diff.has_focus:
+            self.field.focus()
+        else:
+            self.set_class(False, "diff")
+            self.transcript.focus()
+
+    def do_previous_pane(self) -> None:
+        """The other way around."""
+        if self.transcript.has_focus:
+            self.field.focus()
+        elif self.diff.has_focus:
+            self.set_class(False, "diff")
+            self.transcript.focus()
+        else:
+            self.do_diff()
+
+    def do_message(self) -> None:
+        """The message field gets the keys."""
+        self.field.focus()
+
+    def do_send(self) -> None:
+        """Sends the message."""
+        if self._key is not None and self.field.text.strip():
+            self._cancel_saving()
+            self.post_message(MessageSent(self._key, self.field.text))
+
+    def sent(self) -> None:
+        """The message is on its way: the field is empty again."""
+        self.field.set_text("")
+
+    def do_find(self) -> None:
+        """Opens the find bar for the pane in front."""
+        self._find_bar.open()
+
+    def do_first(self) -> None:
+        """Older events, where the transcript is at its beginning."""
+        if self._key is not None:
+            self.post_message(OlderWanted(self._key))
+
+    def do_back(self) -> None:
+        """From the message field to the transcript."""
+        if self.field.has_focus:
+            self._store_draft()
+            self.transcript.focus()
+        elif self._find_bar.has_class("shown"):
+            self._find_bar.close()
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether one step back leads out of the workspace."""
+        return not self.field.has_focus and not self._find_bar.has_class("shown")
+
+    def on_draft_field_submitted(self, event: DraftField.Submitted) -> None:
+        """Enter sends the message."""
+        event.stop()
+        self.do_send()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Keeps what is typed."""
+        event.stop()
+        self._cancel_saving()
+        self._saving = self.set_timer(DRAFT_DELAY_S, self._store_draft)
+
+    def on_find_bar_sought(self, event: FindBar.Sought) -> None:
+        """Marks what is searched for in both panes."""
+        event.stop()
+        needle = event.text.strip().lower()
+        self.transcript.needle = self.diff.needle = needle
+        self.transcript.repaint()
+        self.diff.repaint()
+        self._show_frame()
+
+    def on_find_bar_closed(self, event: FindBar.Closed) -> None:
+        """The pane in front gets the keys back, at the first match."""
+        event.stop()
+        pane = self.diff if self.has_class("diff") else self.transcript
+        pane.focus()
+        if pane.needle:
+            pane.do_next_match()
+
+    @property
+    def _find_bar(self) -> FindBar:
+        return self.query_one(FindBar)
+
+    def _store_draft(self) -> None:
+        if self._saving is not None:
+            self._cancel_saving()
+            if self._key is not None:
+                self.post_message(MessageDrafted(self._key, self.field.text))
+
+    def _cancel_saving(self) -> None:
+        if self._saving is not None:
+            self._saving.stop()
+            self._saving = None
+
+    def _head(self) -> Line:
+        colony = None if self._key is None else self.view.snapshot.colonies.get(self._key)
+        if colony is None:
+            gone = "this colony is gone" if self._key is not None else "no colony is opened"
+            return line(Span(f" {gone}: ", "muted"), Span("1", "key"), Span(" shows them all", "muted"))
+        question = self.view.snapshot.questions.get(colony.key)
+        look = states.stale_look(self.view.snapshot.endpoint_of(colony.key), self.view.now) or states.look(
+            colony, question
+        )
+        issue = f" #{colony.issue}" if colony.issue is not None else ""
+        text, role = inspector.sentence(colony, self.view)
+        transcript = self.view.snapshot.transcripts.get(colony.key)
+        run = f" · run {transcript.epoch}" if transcript is not None and transcript.epoch > 1 else ""
+        left = line(
+            Span(f" {colony.repo.rpartition('/')[2]}{issue} ", "muted"),
+            Span(colony.title, "strong"),
+            Span("  "),
+            Span(f"{ink_of(self).glyphs[look.glyph]} ", look.role),
+            Span(text, role),
+        )
+        facts = f"{words.dollars(colony.cost_usd)} · {colony.key.endpoint}{run} "
+        return spread(left, (Span(facts, "muted"),), self.size.width)
+
+    def _show_frame(self) -> None:
+        text, role = self.transcript.status()
+        width = self.transcript.size.width
+        left: Line = ()
+        if self.transcript.needle:
+            left = line(
+                Span(f" {self.transcript.matches():,} entries match · ", "muted"),
+                Span("n", "key"),
+                Span(" next", "muted"),
+            )
+        self.query_one("#transcript-foot", Lines).set_lines([spread(left, (Span(f"{text} ", role),), width)])
+        self.query_one("#diff-head", Lines).set_lines([(Span(" "), *self.diff.summary())])
+        self.query_one("#message-prompt", Lines).set_lines([self._prompt()])
+        if self._key is not None:
+            self.query_one("#pending", Lines).set_lines(_pending(self.view, self._key))
+
+    def _prompt(self) -> Line:
+        return (Span(" > ", "key" if self.field.has_focus else "faint"),)
+
+
+def _pending(view: View, key: ColonyKey) -> list[Line]:
+    """Messages on their way, and the newest one that did not arrive."""
+    state = view.snapshot.transcripts.get(key)
+    ours = [
+        delivery
+        for delivery in view.snapshot.deliveries.values()
+        if delivery.key == key
+        and delivery.kind == "message"
+        and delivery.state != "elsewhere"
+        and not (state is not None and state.transcript.has_said(f"u-{delivery.id}"))
+    ]
+    waiting = [delivery for delivery in ours if not delivery.is_settled]
+    newest = max((delivery for delivery in ours if delivery.is_settled), key=lambda one: one.created_at, default=None)
+    shown = waiting if newest is None else [newest, *waiting]
+    return [
+        (Span(" you  ", "muted"), Span(safe_line(delivery.text, limit=60) + "  "), *card.delivery_words(delivery))
+        for delivery in shown[-3:]
+    ]

@@ -1,0 +1,58 @@
+"""Every host: how it is, what our token may do there, and what went wrong."""
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from colonizer_client.snapshot import Topics
+from colonizer_tui.panes.endpoint_list import EndpointList
+from colonizer_tui.present import endpoints
+from colonizer_tui.present.view import View
+from colonizer_tui.widgets.lines import Lines
+from colonizer_tui.workspaces.workspace import NARROW, Workspace
+
+
+class Connections(Workspace):
+    """Connections on the left, the selected one whole on the right, below in a narrow terminal."""
+
+    DEFAULT_CSS = """
+    Connections #connections-left { width: 58%; height: 1fr; }
+    Connections #connections-right { width: 1fr; height: 1fr; padding: 0 1; border-left: solid $edge; }
+    Connections.narrow { layout: vertical; }
+    Connections.narrow #connections-left { width: 1fr; height: 40%; }
+    Connections.narrow #connections-right { border-left: none; border-top: solid $edge; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """List and detail."""
+        with Vertical(id="connections-left"):
+            yield Lines(id="connections-caption")
+            yield EndpointList(id="connections-list")
+        with Vertical(id="connections-right"):
+            yield Lines(id="connections-detail")
+
+    @property
+    def list(self) -> EndpointList:
+        """The connections."""
+        return self.query_one(EndpointList)
+
+    def show(self, view: View, topics: Topics) -> None:
+        """Shows a moment."""
+        del topics
+        self.view = view
+        self.set_class(self.size.width < NARROW, "narrow")
+        self.list.show(view)
+        self.query_one("#connections-caption", Lines).set_lines([endpoints.caption(self.list.text_width)])
+        state = self.list.endpoint
+        width = max(self.query_one("#connections-right").size.width - 3, 20)
+        lines = [] if state is None else list(endpoints.details(state, view.now, width))
+        self.query_one("#connections-detail", Lines).set_lines(lines)
+
+    def focus_first(self) -> None:
+        """The list."""
+        self.list.focus()
+
+    def hints(self) -> Sequence[str]:
+        """What helps with a connection."""
+        return ("resume", "fleet", "needs_you")

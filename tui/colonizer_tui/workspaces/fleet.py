@@ -1,0 +1,156 @@
+"""All colonies of all hosts, and the selected one beside them."""
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from colonizer_client.identity import ColonyKey
+from colonizer_client.snapshot import Topics
+from colonizer_tui.intents import CardLeft
+from colonizer_tui.panes.colony_list import ColonyList
+from colonizer_tui.present import fleet, inspector
+from colonizer_tui.present.first_run import first_run
+from colonizer_tui.present.line import Line, Span, line, spread
+from colonizer_tui.present.view import View
+from colonizer_tui.widgets.find_bar import FindBar
+from colonizer_tui.widgets.ink import ink_of
+from colonizer_tui.widgets.lines import Lines
+from colonizer_tui.workspaces.detail import Detail
+from colonizer_tui.workspaces.workspace import NARROW, Workspace
+
+
+class Fleet(Workspace):
+    """The list on the left, the inspector or the card on the right; in a narrow terminal one of them."""
+
+    DEFAULT_CSS = """
+    Fleet #fleet-left { width: 58%; height: 1fr; border-right: solid $edge; }
+    Fleet #fleet-welcome { display: none; padding: 1 2; height: 1fr; }
+    Fleet.empty #fleet-welcome { display: block; }
+    Fleet.empty ColonyList, Fleet.empty #fleet-caption { display: none; }
+    Fleet #fleet-line { display: none; }
+    Fleet.narrow #fleet-left { width: 1fr; border-right: none; }
+    Fleet.narrow #fleet-line { display: block; }
+    Fleet.narrow #fleet-detail { display: none; }
+    Fleet.narrow.card #fleet-detail { display: block; }
+    Fleet.narrow.card #fleet-left { display: none; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """List and detail."""
+        with Vertical(id="fleet-left"):
+            yield Lines(id="fleet-head")
+            yield Lines(id="fleet-caption")
+            yield ColonyList(id="fleet-list")
+            yield Lines(id="fleet-welcome")
+            yield Lines(id="fleet-line")
+            yield FindBar(id="fleet-find")
+        yield Detail(prefers_card=False, id="fleet-detail")
+
+    @property
+    def list(self) -> ColonyList:
+        """The list."""
+        return self.query_one(ColonyList)
+
+    @property
+    def detail(self) -> Detail:
+        """The right side."""
+        return self.query_one(Detail)
+
+    @property
+    def colony(self) -> ColonyKey | None:
+        """The colony under the cursor."""
+        return self.list.selected
+
+    def show(self, view: View, topics: Topics) -> None:
+        """Shows a moment."""
+        self.view = view
+        self.set_class(self.size.width < NARROW, "narrow")
+        self.set_class(not view.snapshot.colonies, "empty")
+        self.list.show(view, topics)
+        self._show_frame()
+        self.call_later(self._show_detail)
+
+    def focus_first(self) -> None:
+        """The list."""
+        self.list.focus()
+
+    def hints(self) -> Sequence[str]:
+        """What helps most with the selected colony."""
+        if self.detail.card.is_open:
+            return ("send", "view", "back")
+        if not self.view.snapshot.colonies:
+            return ("colonize", "connections", "help", "quit")
+        return ("answer", "enter", "diff", "stop", "resume", "message", "colonize", "find", "next_need", "order")
+
+    def do_answer(self) -> None:
+        """Opens the card in the place of the inspector."""
+        key = self.colony
+        if key is not None:
+            self.set_class(True, "card")
+            self.detail.open_card(key, self.view)
+
+    def do_find(self) -> None:
+        """Opens the find bar."""
+        self.query_one(FindBar).open()
+
+    def do_back(self) -> None:
+        """Drops what is searched for."""
+        bar = self.query_one(FindBar)
+        if bar.has_class("shown"):
+            bar.close()
+
+    def on_card_left(self, event: CardLeft) -> None:
+        """The list gets the keys back."""
+        del event
+        self.leave_card()
+
+    def leave_card(self) -> None:
+        """Puts the inspector back in the place of the card."""
+        self.set_class(False, "card")
+        self.detail.close_card()
+        self.list.focus()
+        self.call_later(self._show_detail)
+
+    def on_find_bar_sought(self, event: FindBar.Sought) -> None:
+        """Shows the colonies that hold the text."""
+        event.stop()
+        self.list.needle = event.text.strip().lower()
+        self.list.reorder(now=True)
+        self._show_frame()
+
+    def on_find_bar_closed(self, event: FindBar.Closed) -> None:
+        """The list gets the keys back."""
+        event.stop()
+        self.list.focus()
+
+    def _show_detail(self) -> None:
+        self.detail.show(self.colony, self.view)
+
+    def _show_frame(self) -> None:
+        colonies, shown = len(self.view.snapshot.colonies), len(self.list.keys)
+        self.query_one("#fleet-head", Lines).set_lines([self._head(colonies, shown)])
+        self.query_one("#fleet-caption", Lines).set_lines([fleet.caption(self.list.columns)])
+        self.query_one("#fleet-line", Lines).set_lines([self._one_line()])
+        if not colonies:
+            width = max(self.query_one("#fleet-left").size.width - 4, 20)
+            self.query_one("#fleet-welcome", Lines).set_lines(first_run(self.view, width))
+
+    def _head(self, colonies: int, shown: int) -> Line:
+        left: Line = (Span(" "),)
+        if self.list.needle:
+            left = line(Span(" / ", "key"), Span(self.list.needle, "strong"))
+        count = f"{shown:,} of {colonies:,}" if self.list.needle else f"{colonies:,}"
+        noun = " colony" if colonies == 1 else " colonies"
+        right: Line = (Span(f"{count}{noun} ", "muted"),)
+        if self.list.newly_urgent:
+            glyph = ink_of(self).glyphs["up"]
+            right = (Span(f"{glyph} {self.list.newly_urgent} new · ", "attention-strong"), *right)
+        return spread(left, right, self.query_one("#fleet-left").size.width - 1)
+
+    def _one_line(self) -> Line:
+        colony = self.list.colony
+        if colony is None:
+            return ()
+        text, role = inspector.sentence(colony, self.view)
+        return line(Span(f" {colony.shown_id} ", "muted"), Span(text, role))

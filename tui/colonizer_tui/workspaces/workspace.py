@@ -1,0 +1,49 @@
+"""What every workspace is."""
+
+from collections.abc import Sequence
+
+from textual.widget import Widget
+
+from colonizer_client.identity import ColonyKey
+from colonizer_client.snapshot import Topics
+from colonizer_tui.present.view import View
+
+NARROW = 100
+"""Below this many columns one pane is shown at a time."""
+
+WIDE = 170
+"""From this many columns on a third pane has room."""
+
+
+class Workspace(Widget):
+    """A screenful between header and footer. It is given moments and posts intents."""
+
+    DEFAULT_CSS = """
+    Workspace { layout: horizontal; height: 1fr; width: 1fr; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's name
+        super().__init__(id=id)
+        self.view = View()
+
+    def show(self, view: View, topics: Topics) -> None:
+        """Shows a moment."""
+        raise NotImplementedError
+
+    def focus_first(self) -> None:
+        """Gives the keys to the pane that a person expects them in."""
+        raise NotImplementedError
+
+    @property
+    def colony(self) -> ColonyKey | None:
+        """The colony that the keys are about."""
+        return None
+
+    def hints(self) -> Sequence[str]:
+        """The names of the actions that help most now, the most useful first."""
+        raise NotImplementedError
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether there is room for one pane only."""
+        return self.size.width < NARROW
