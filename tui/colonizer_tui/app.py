@@ -10,6 +10,7 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widget import Widget
 
 from colonizer_client.answers import Chosen
@@ -46,6 +47,9 @@ REPAINT_S = 0.1
 
 AGES_S = 1.0
 """How often ages are counted on where nothing else happens."""
+
+FRESH_S = 1.0
+"""How long after a change the shown colony's detail and diff are read anew."""
 
 REST_S = 0.3
 """How long the cursor rests on a colony before its detail and diff are read."""
@@ -402,6 +406,7 @@ class CockpitApp(App[None]):
     # Drawing.
 
     _came_from = "fleet"
+    _fresh_timer: Timer | None = None
 
     def _tick(self) -> None:
         """Draws what changed since the last time."""
@@ -411,8 +416,9 @@ class CockpitApp(App[None]):
         self._view = self._inboxes.view(snapshot, topics, self.cockpit.clock.now())
         self._tell_fates(topics)
         self._show(topics)
-        if self._opened in topics.colonies and self._opened is not None:
-            self._refresh_diff(self._opened)
+        key = self.workspace.colony
+        if key is not None and key in topics.colonies:
+            self._keep_fresh(key)
 
     def _count_ages(self) -> None:
         """Lets the ages go on where nothing happened."""
@@ -425,6 +431,8 @@ class CockpitApp(App[None]):
 
     def _show(self, topics: Topics) -> None:
         self.workspace.show(self._view, topics)
+        if self.focused is None and len(self.screen_stack) == 1:
+            self.workspace.focus_first()  # what should have the keys was not there before
         self._show_frame()
 
     def _show_frame(self) -> None:
@@ -485,20 +493,25 @@ class CockpitApp(App[None]):
                 self.on_colony_opened(intents.ColonyOpened(key))
 
     def _rested_on(self, key: ColonyKey) -> None:
-        if self.workspace.colony == key and self.workspace.id != "colony":
-            self.run_worker(self._quietly(self.cockpit.read_detail, key))
-            colony = self._view.snapshot.colonies.get(key)
-            if colony is not None and colony.has_worktree and not colony.cleaned_up:
-                self.run_worker(self.cockpit.read_diff(key))
+        if self.workspace.colony == key:
+            self._read(key)
 
-    def _refresh_diff(self, key: ColonyKey) -> None:
-        state = self._view.snapshot.diffs.get(key)
-        now = self.cockpit.clock.now()
-        if (
-            self.workspace.id == "colony"
-            and (state is None or not state.is_loading)
-            and now - (0.0 if state is None or state.as_of is None else state.as_of) > 2
-        ):
+    def _keep_fresh(self, key: ColonyKey) -> None:
+        """Reads anew what is shown of a colony that changed, but not more often than a person reads."""
+        if self._fresh_timer is None:
+            self._fresh_timer = self.set_timer(FRESH_S, lambda: self._read_changed(key))
+
+    def _read_changed(self, key: ColonyKey) -> None:
+        self._fresh_timer = None
+        if self.workspace.colony == key:
+            self._read(key)
+
+    def _read(self, key: ColonyKey) -> None:
+        colony = self._view.snapshot.colonies.get(key)
+        if colony is None:
+            return
+        self.run_worker(self._quietly(self.cockpit.read_detail, key))
+        if colony.has_worktree and not colony.cleaned_up:
             self.run_worker(self.cockpit.read_diff(key))
 
     def _tell_fates(self, topics: Topics) -> None:

@@ -67,7 +67,8 @@ class CardPane(Widget, can_focus=True):
         is_other = self._question is None or self._key != key or self._question.fingerprint != question.fingerprint
         if is_other:
             if self._question is not None and self.is_open:
-                self.post_message(Refused("another question is open now: a opens it"))
+                if self._delivery() is None:
+                    self.post_message(Refused("another question is open now: a opens it"))
                 self.post_message(CardLeft())
             self._store_draft()
             self._key, self._question = key, question
@@ -75,6 +76,12 @@ class CardPane(Widget, can_focus=True):
             self._spot = Spot(next((place for place, given in enumerate(self._chosen) if given.is_empty), 0))
             self._make_prompts(len(self._chosen))
         self.draw()
+
+    def open(self) -> None:
+        """Takes the keys; where the next prompt to answer has no options, its field takes them."""
+        self.focus()
+        if not self._option_count(self._spot.prompt):
+            self._edit(self._spot.prompt)
 
     def on_focus(self) -> None:
         """The card is open."""

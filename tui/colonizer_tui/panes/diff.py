@@ -208,21 +208,21 @@ class DiffPane(LineView):
                 Span(hunk.heading, "muted"),
             )
         if row.kind is RowKind.NOTE:
-            return (Span(f"     {hunk.lines[row.line]}", "faint"),)
+            return (Span(f"     {hunk.lines[row.line]}", "dim"),)
         coloured, numbers = self._colours(row, file, hunk)
         old, new = numbers[row.line]
         mark = {RowKind.ADDED: ("+", "added"), RowKind.REMOVED: (self.glyphs["minus"], "removed")}.get(
             row.kind, (" ", "")
         )
         shown = "".join("     " if number is None else f"{number:5}" for number in (old, new))
-        return (Span(shown, "faint"), Span(f" {mark[0]} ", mark[1]), *coloured[row.line])
+        return (Span(shown, "dim"), Span(f" {mark[0]} ", mark[1]), *coloured[row.line])
 
     def _file_line(self, file: FileDiff) -> Line:
         fold = self.glyphs["folded" if file.path in self._folded else "unfolded"]
         renamed = f" (was {file.old_path})" if file.old_path else ""
         counts = (Span(f"+{file.added}", "added"), Span(f" {self.glyphs['minus']}{file.removed} ", "removed"))
         hidden = f" · {words.count(file.line_count, 'line')} folded" if file.path in self._folded else ""
-        left = (Span(f"{fold} ", "faint"), Span(file.path, "strong"), Span(f"{renamed}{hidden}  ", "muted"))
+        left = (Span(f"{fold} ", "dim"), Span(file.path, "strong"), Span(f"{renamed}{hidden}  ", "muted"))
         return spread(left, counts, self.text_width - 1)
 
     def _colours(self, row: Row, file: FileDiff, hunk: Hunk) -> tuple[list[Line], list[tuple[int | None, int | None]]]:

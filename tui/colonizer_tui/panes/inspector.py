@@ -45,5 +45,5 @@ class InspectorPane(LineView):
     def _made(self) -> list[Line]:
         colony = None if self._key is None else self._view.snapshot.colonies.get(self._key)
         if colony is None:
-            return [(Span("nothing is selected", "faint"),)]
+            return [(Span("nothing is selected", "dim"),)]
         return inspector.lines(colony, self._view, self.text_width - 1, self.glyphs)

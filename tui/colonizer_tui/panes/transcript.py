@@ -88,7 +88,7 @@ class TranscriptPane(LineView):
         if state.phase is Phase.RECONNECTING:
             return f"the log's connection is down: connecting again {state.error}", "attention"
         if self.is_following:
-            return f"following {self.glyphs['unfolded']}", "faint"
+            return f"following {self.glyphs['unfolded']}", "dim"
         return f"{self.below:,} lines below · G follows", "muted"
 
     def scrolled_by_hand(self, lines: int) -> None:
@@ -189,7 +189,7 @@ class TranscriptPane(LineView):
         if state is not None and state.is_loading_older:
             return (Span("  reading older events…", "muted"),)
         error = "" if state is None or not state.error else f" · {state.error}"
-        return Span("  older events: ", "faint"), Span("g", "key"), Span(f" reads them{error}", "faint")
+        return Span("  older events: ", "dim"), Span("g", "key"), Span(f" reads them{error}", "faint")
 
     def _want_older(self) -> None:
         if self._key is not None and self._state is not None and self._state.has_older:

@@ -29,9 +29,9 @@ def heading(colony: Colony, question: OpenQuestion, waited_s: float, width: int)
     title = line(
         Span(colony.key.endpoint, "info"), Span(f" · {colony.repo}{issue} · ", "muted"), Span(colony.title, "strong")
     )
-    waits = "a tool call waits for the answer" if question.is_blocking else "the agent is stopped until you answer"
+    waits = "a tool call waits for it" if question.is_blocking else "the agent waits for you"
     risk = Span(question.risk.words, RISK_ROLES[question.risk])
-    return [title, spread(line(Span(f"waiting {words.duration(waited_s)} · {waits}", "muted")), (risk,), width), EMPTY]
+    return [title, spread(line(Span(f"{words.duration(waited_s)} · {waits}", "muted")), (risk,), width), EMPTY]
 
 
 def prompt_lines(
@@ -156,17 +156,17 @@ def _option(
     yield (
         Span("  "),
         Span(glyphs["select"] if is_at else " ", "active"),
-        Span(f"{_box(prompt, is_chosen)} ", "active" if is_chosen else "faint"),
-        Span(key, "key" if is_open else "faint"),
+        Span(f"{_box(prompt, is_chosen)} ", "active" if is_chosen else "dim"),
+        Span(key, "key" if is_open else "dim"),
         Span(f"{label}  ", role),
         Span(option.description, "muted"),
     )
     if is_at and option.preview:
         rows = option.preview.split("\n")
         for row in rows[:PREVIEW_LINES]:
-            yield Span(f"        {glyphs['bar']} ", "faint"), Span(row, "info")
+            yield Span(f"        {glyphs['bar']} ", "dim"), Span(row, "info")
         if len(rows) > PREVIEW_LINES:
-            yield Span(f"        {glyphs['bar']} … ", "faint"), Span("v", "key"), Span(" shows all", "muted")
+            yield Span(f"        {glyphs['bar']} … ", "dim"), Span("v", "key"), Span(" shows all", "muted")
 
 
 def _something_else(prompt: Prompt, chosen: Chosen, glyphs: Glyphs, *, is_open: bool, is_at: bool) -> Line:
@@ -176,8 +176,8 @@ def _something_else(prompt: Prompt, chosen: Chosen, glyphs: Glyphs, *, is_open: 
     return (
         Span("  "),
         Span(glyphs["select"] if is_at else " ", "active"),
-        Span(f"{_box(prompt, has_text)} ", "active" if has_text else "faint"),
-        Span(key, "key" if is_open else "faint"),
+        Span(f"{_box(prompt, has_text)} ", "active" if has_text else "dim"),
+        Span(key, "key" if is_open else "dim"),
         Span("something else…", "strong" if is_at else "muted"),
     )
 

@@ -34,7 +34,7 @@ def row(state: EndpointState, colonies: int, now: float, width: int, glyphs: Gly
     ]
     room = width - 56
     if room > 8:
-        pieces.append(Span(column(state.address, room), "faint"))
+        pieces.append(Span(column(state.address, room), "dim"))
     return tuple(pieces)
 
 

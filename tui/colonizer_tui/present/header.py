@@ -27,9 +27,9 @@ def header(tabs: Sequence[Tab], view: View, width: int, glyphs: Glyphs) -> Line:
     for tab in tabs:
         count = f" {tab.count}" if tab.count else ""
         role = "tab-on" if tab.is_shown else "tab-off"
-        left += [Span(f" {tab.key} ", "faint" if not tab.is_shown else "tab-on"), Span(tab.title, role)]
-        left.append(Span(count, "attention-strong" if count else ""))
-        left.append(Span(" ", "tab-on" if tab.is_shown else ""))
+        left += [Span(f" {tab.key} ", "tab-on" if tab.is_shown else "dim"), Span(tab.title, role)]
+        left.append(Span(count, "tab-count" if tab.is_shown else "attention-strong"))
+        left.append(Span(" ", role))
     hosts = [piece for state in view.snapshot.endpoints.values() for piece in _host(state, view.now, glyphs)]
     money = _money(view)
     room = width - width_of(left) - 1

@@ -160,8 +160,8 @@ def _question(question: OpenQuestion, width: int, glyphs: Glyphs) -> Iterator[Li
         yield (Span(part, "strong"),)
     for option in first.options[:9] if first is not None else ():
         described = f"  {option.description}" if option.description else ""
-        yield Span("  · ", "faint"), Span(option.label), Span(described, "muted")
-    yield Span("  · ", "faint"), Span("something else…" if first and first.options else "in your own words", "muted")
+        yield Span("  · ", "dim"), Span(option.label), Span(described, "muted")
+    yield Span("  · ", "dim"), Span("something else…" if first and first.options else "in your own words", "muted")
     opens = line(Span("a", "key"), Span(" opens the card", "muted"))
     yield (Span(" " * max(width - width_of(opens), 0)), *opens)
 
@@ -203,6 +203,6 @@ def _last(colony: Colony, view: View, width: int, glyphs: Glyphs) -> Iterator[Li
         for event in reversed(detail.recent[-6:]):
             yield (
                 Span(words.clock(event.at) + " ", "muted"),
-                Span(column(event.kind.replace("_", " "), 14) + " ", "faint"),
+                Span(column(event.kind.replace("_", " "), 14) + " ", "dim"),
                 Span(event.summary),
             )

@@ -20,7 +20,7 @@ def lines(text: str, width: int) -> list[Line]:
     for paragraph in text.split("\n"):
         if _FENCE.match(paragraph):
             in_code = not in_code
-            shown += [(Span(part, "faint"),) for part in wrap(paragraph, width)]
+            shown += [(Span(part, "dim"),) for part in wrap(paragraph, width)]
         elif in_code:
             shown += [(Span(part, "info"),) for part in wrap(paragraph, width)]
         elif _HEADING.match(paragraph):

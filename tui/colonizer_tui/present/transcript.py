@@ -34,7 +34,7 @@ class Sheet:
 
     def row(self, at: float | None, who: str, role: str, text: Line) -> Line:
         """An entry's first line."""
-        return (Span(words.clock(at) + " ", "faint"), Span(column(who, self.who - 1) + " ", role), *text)
+        return (Span(words.clock(at) + " ", "dim"), Span(column(who, self.who - 1) + " ", role), *text)
 
     def below(self, text: Line) -> Line:
         """An entry's further lines."""
@@ -87,10 +87,10 @@ def _agent(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
 def _thinking(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     count = entry.body.count("\n") + 1
     if is_folded:
-        yield sheet.row(entry.at, "thinking", "faint", _folded_text(entry.title, count, sheet, "faint"))
+        yield sheet.row(entry.at, "thinking", "dim", _folded_text(entry.title, count, sheet, "dim"))
         return
     texts: list[Line] = [(Span(part, "muted"),) for part in wrap(entry.body, sheet.text)]
-    yield from _texts(entry, sheet, "thinking", "faint", texts)
+    yield from _texts(entry, sheet, "thinking", "dim", texts)
 
 
 def _tool(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
@@ -109,7 +109,7 @@ def _tool(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
         text = (*text, Span(gap), Span(outcome, "danger"))
     yield sheet.row(entry.at, name, "muted", text)
     if not is_folded:
-        for body, body_role in ((entry.body, "faint"), (entry.result, "muted" if not outcome else "danger")):
+        for body, body_role in ((entry.body, "dim"), (entry.result, "muted" if not outcome else "danger")):
             yield from (sheet.below(line) for line in _limited(body, body_role, sheet.text))
 
 
@@ -121,13 +121,13 @@ def _settler(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     said = last.partition("\n")[0] or entry.title
     steps = words.count(sum(child.kind is Kind.TOOL for child in entry.children), "step")
     tail = (Span(f"  {state} · {steps}", role),)
-    text: Line = (Span(f"{sheet.glyphs['settler']} ", "faint"), Span(cut(said, sheet.text - 2 - width_of(tail))), *tail)
+    text: Line = (Span(f"{sheet.glyphs['settler']} ", "dim"), Span(cut(said, sheet.text - 2 - width_of(tail))), *tail)
     yield sheet.row(entry.at, name, "muted", text)
     if not is_folded:
         inner = Sheet(sheet.width - 4, sheet.glyphs)
         for child in entry.children:
             for drawn in lines(child, inner, is_folded=child.kind in FOLDED_AT_FIRST):
-                yield (Span("    ", "faint"), *drawn)
+                yield (Span("    ", "dim"), *drawn)
 
 
 def _activity(entry: Entry) -> str:
@@ -155,10 +155,10 @@ def _question(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
 def _turn(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     cost = "" if entry.cost_usd is None else f" · {words.dollars(entry.cost_usd)}"
     bar = sheet.glyphs["rule"]
-    role = "danger" if entry.state is State.FAILED else "faint"
+    role = "danger" if entry.state is State.FAILED else "dim"
     start = f"{bar * 2} {entry.title}{cost} "
     yield (
-        Span(words.clock(entry.at) + " ", "faint"),
+        Span(words.clock(entry.at) + " ", "dim"),
         Span(start, role),
         Span(bar * (sheet.width - 6 - len(start)), "faint"),
     )
@@ -167,10 +167,10 @@ def _turn(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
 
 
 def _notice(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
-    role = {"warn": "attention", "error": "danger"}.get(entry.level, "faint")
+    role = {"warn": "attention", "error": "danger"}.get(entry.level, "dim")
     more = f" {sheet.glyphs['folded']}" if entry.body and is_folded else ""
     texts: list[Line] = [(Span(part, role),) for part in wrap(entry.title + more, sheet.text)[:6]]
-    yield from _texts(entry, sheet, "", "faint", texts)
+    yield from _texts(entry, sheet, "", "dim", texts)
     if entry.body and not is_folded:
         yield from (sheet.below(line) for line in _limited(entry.body, "muted", sheet.text))
 
@@ -211,7 +211,7 @@ def _more(count: int) -> Line:
 
 def _folded_text(first: str, count: int, sheet: Sheet, role: str = "") -> Line:
     tail = f" {sheet.glyphs['folded']} {words.count(count, 'line')}" if count > 1 else ""
-    return Span(cut(first, sheet.text - len(tail)), role), Span(tail, "faint")
+    return Span(cut(first, sheet.text - len(tail)), role), Span(tail, "dim")
 
 
 _DRAWERS = {

@@ -265,7 +265,7 @@ class ColonyWorkspace(Workspace):
             self.query_one("#pending", Lines).set_lines(_pending(self.view, self._key))
 
     def _prompt(self) -> Line:
-        return (Span(" > ", "key" if self.field.has_focus else "faint"),)
+        return (Span(" > ", "key" if self.field.has_focus else "dim"),)
 
 
 def _pending(view: View, key: ColonyKey) -> list[Line]:

@@ -4,6 +4,7 @@ from textual.app import ComposeResult
 from textual.widget import Widget
 
 from colonizer_client.identity import ColonyKey
+from colonizer_tui.intents import CardLeft
 from colonizer_tui.panes.card import CardPane
 from colonizer_tui.panes.inspector import InspectorPane
 from colonizer_tui.present.view import View
@@ -50,6 +51,8 @@ class Detail(Widget):
             self._key, self._is_card_wanted = key, False
         question = None if key is None else view.snapshot.questions.get(key)
         is_card = question is not None and (self.prefers_card or self._is_card_wanted)
+        if not is_card and self.shows_card and self.card.is_open:
+            self.post_message(CardLeft())  # what was asked is settled: the keys go back
         self.card.set_class(not is_card, "hidden")
         self.inspector.set_class(is_card, "hidden")
         if is_card and key is not None and question is not None:
@@ -62,8 +65,7 @@ class Detail(Widget):
         self._is_card_wanted = True
         self.show(key, view)
         if self.shows_card:
-            self.card.focus()
-            self.card.draw()
+            self.card.open()
 
     def close_card(self) -> None:
         """The next moment shows the inspector again, where the card was asked for."""

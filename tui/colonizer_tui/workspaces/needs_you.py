@@ -61,7 +61,7 @@ class NeedsYou(Workspace):
         self.set_class(not view.needs, "empty")
         self.list.show(view)
         head = "by urgency and risk, then the oldest first" if view.needs else ""
-        self.query_one("#needs-head", Lines).set_lines([(Span(f" {head}", "faint"),)])
+        self.query_one("#needs-head", Lines).set_lines([(Span(f" {head}", "dim"),)])
         self.query_one("#needs-calm", Lines).set_lines(_calm(view))
         self.call_later(self._show_detail)
 
