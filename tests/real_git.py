@@ -48,8 +48,10 @@ def new_clone(path: Path, files: dict[str, str | bytes] | None = None) -> Clone:
 
 
 async def new_colony(clone: Clone, folder: Path, name: str = "a1b2c3d4") -> Worktree:
+    """A colony with its worktree in `folder`/`name`."""
     repository = await identify(clone.path)
-    return await create(repository, folder / name, f"colonizer/session-{name}", await launch_base(repository))
+    branch = f"colonizer/session-{name if name.isalnum() else 'odd'}"
+    return await create(repository, folder / name, branch, await launch_base(repository))
 
 
 def executable(path: Path, script: str) -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from colonizer_engines.mothership.git import GitError, plain
+from colonizer_engines.mothership.hostile_files import open_below
 from colonizer_engines.mothership.patch import FileCount, counts, new_file
 from colonizer_engines.mothership.view import View
 from colonizer_engines.mothership.worktrees import Worktree, fork_point, head, look
@@ -22,9 +23,6 @@ UNTRACKED_LIMIT: Final = 200
 _NAMES_LIMIT_BYTES: Final = 1 << 20
 _BINARY_SAMPLE_BYTES: Final = 8000
 """How much of a file git looks at to tell whether it is binary."""
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# A pipe, which nobody may ever write, must not be waited for.
-_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class DiffError(Exception):
@@ -103,32 +101,18 @@ def _texts(root: Path, names: Iterable[bytes]) -> Iterator[tuple[str, str, bool]
     """Path, content and executability of the files that are text and could fit into a reply."""
     for name in names:
         try:
-            descriptor = _open(root, name)
+            opened = open_below(root, name)
         except OSError:  # a link, or gone since it was listed
             continue
-        with open(descriptor, "rb") as file:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or found.st_size > TEXT_LIMIT_BYTES:
+        with opened as file:
+            found = os.fstat(file.fileno())
+            if found.st_size > TEXT_LIMIT_BYTES:
                 continue
             content = file.read(_BINARY_SAMPLE_BYTES)
             if b"\0" in content:
                 continue
             content += file.read(TEXT_LIMIT_BYTES)
         yield name.decode(errors="replace"), content.decode(errors="replace"), bool(found.st_mode & stat.S_IXUSR)
-
-
-def _open(root: Path, name: bytes) -> int:
-    """A descriptor of a file, reached without following a link that replaced one of its folders meanwhile."""
-    *parents, last = name.split(b"/")
-    folder = os.open(root, _FOLDER)
-    try:
-        for parent in parents:
-            inner = os.open(parent, _FOLDER, dir_fd=folder)
-            os.close(folder)
-            folder = inner
-        return os.open(last, _FILE, dir_fd=folder)
-    finally:
-        os.close(folder)
 
 
 def _cut(text: str, complete: bool) -> WorktreeDiff:

@@ -9,7 +9,6 @@ takes only objects and ignore rules from the clone, and a copy of the index from
 import asyncio
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from colonizer_engines.mothership.git import GitError, git
+from colonizer_engines.mothership.hostile_files import open_regular
 
 _INDEX_LIMIT_BYTES: Final = 1 << 30
 _ANSWER_LIMIT_BYTES: Final = 1 << 20
@@ -107,11 +107,9 @@ def _furnish(folder: Path, git_dir: Path, index: Path, head: str) -> bool:
 
 
 def _copy(source: Path, target: Path) -> None:
-    # An agent may have put a link, a pipe or an endless file where its index was.
-    descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as original, target.open("xb") as copy:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _INDEX_LIMIT_BYTES:
+    with open_regular(source) as original, target.open("xb") as copy:
+        found = os.fstat(original.fileno())
+        if found.st_size > _INDEX_LIMIT_BYTES:
             raise OSError(f"{source} is no index")
         shutil.copyfileobj(original, copy)
     # Git compares a file by its content when the file is as new as the index; a newer copy would hide such a change.

@@ -2,8 +2,8 @@
 
 import asyncio
 import os
+import re
 import shutil
-import stat
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from colonizer_engines.mothership.git import GitError, git, plain
+from colonizer_engines.mothership.hostile_files import open_regular
 from colonizer_engines.mothership.repositories import Base, Repository, RepositoryError
 from colonizer_engines.mothership.view import View, view
 
@@ -20,6 +21,7 @@ COMMITS_LIMIT: Final = 10_000
 _CHECKOUT_LIMIT_S: Final = 600
 _NAMES_LIMIT_BYTES: Final = 1 << 20
 _RECORD_LIMIT_BYTES: Final = 1 << 16
+_HEAD: Final = re.compile(rb"(?:ref: )?(refs/heads/[^\s^~:?*\[\\]+|[0-9a-f]{40}|[0-9a-f]{64})\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ async def create(repository: Repository, folder: Path, branch: str, base: Base) 
         RepositoryError: The branch or folder is taken, the disk is full or read-only, …; nothing is left then.
     """
     folder = _free(folder)
+    _require_writable(repository)
     await _refuse_taken(repository, branch)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -127,11 +130,10 @@ async def head(worktree: Worktree) -> str:
 
     It is HEAD, whatever branch the agent switched to; else the newest commit of the colony's branch; else the first.
     """
-    return (
-        await _commit(worktree, "HEAD")
-        or await _commit(worktree, f"refs/heads/{worktree.branch}")
-        or worktree.start_commit
-    )
+    # Read here, since git would first obey other files beside it, which an agent can write.
+    found = _HEAD.fullmatch(_record(worktree.admin_dir / "HEAD") or b"")
+    named = await _commit(worktree, os.fsdecode(found[1])) if found else None
+    return named or await _commit(worktree, f"refs/heads/{worktree.branch}") or worktree.start_commit
 
 
 async def fork_point(worktree: Worktree, tip: str) -> str:
@@ -152,12 +154,10 @@ async def fork_point(worktree: Worktree, tip: str) -> str:
 
 
 async def _commit(worktree: Worktree, name: str) -> str | None:
-    """The commit that a name means in the worktree, or None."""
-    own = worktree.admin_dir if name == "HEAD" else worktree.git_dir
-    common = {"GIT_COMMON_DIR": str(worktree.git_dir)}
-    arguments = ("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    """The commit that a name means in the clone, or None."""
     with suppress(GitError):
-        return (await git(*arguments, repository=own, variables=common)).decode().strip()
+        found = await git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", repository=worktree.git_dir)
+        return found.decode().strip()
     return None
 
 
@@ -194,6 +194,13 @@ def _free(folder: Path) -> Path:
     if os.path.lexists(folder):
         raise RepositoryError(f"{plain(str(folder))} is already there: a worktree needs a folder of its own")
     return folder.parent.resolve() / folder.name
+
+
+def _require_writable(repository: Repository) -> None:
+    # Git would say that it cannot lock a branch.
+    if not os.access(repository.git_dir, os.W_OK):
+        place = plain(str(repository.git_dir))
+        raise RepositoryError(f"{place} cannot be written: a colony needs a branch of its own in {repository.name}")
 
 
 async def _refuse_taken(repository: Repository, branch: str) -> None:
@@ -255,11 +262,10 @@ def _is_of(admin_dir: Path, folder: Path) -> bool:
 def _record(path: Path) -> bytes | None:
     """The content of one of git's small files, or None where there is no regular file to read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open_regular(path) as file:
+            return file.read(_RECORD_LIMIT_BYTES)
     except OSError:
         return None
-    with open(descriptor, "rb") as file:
-        return file.read(_RECORD_LIMIT_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
 
 
 def _remove_tree(folder: Path) -> None:
