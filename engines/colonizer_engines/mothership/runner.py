@@ -19,21 +19,17 @@ from colonizer_engines.mothership.errors import MothershipError
 from colonizer_engines.mothership.process_family import OUT_VARIABLE, end_family, signal_family
 from colonizer_engines.mothership.process_family import end_leftover as end_leftover
 from colonizer_engines.mothership.runner_output import Event as Event
-from colonizer_engines.mothership.runner_output import Line, LineSplitter, Stream, event_of, quote
+from colonizer_engines.mothership.runner_output import LastWords, Line, LineSplitter, Stream, event_of
 
 _TETHER = str(Path(__file__).with_name("tether.py"))
 
 _BATCH_LINES = 256
-_BATCH_BYTES = 1024 * 1024
+_BATCH_BYTES = 256 * 1024
 _HELD_BYTES = 1024 * 1024
 """Read but not taken yet; when it is more, the runner has to wait."""
 _HELD_AT_THE_END_BYTES = 8 * 1024 * 1024
 """A pipe's own content fits, so that nothing is lost when nobody takes batches any more."""
-_LINE_OVERHEAD_BYTES = 100
-"""What a held line costs beside its text."""
 _UNREAD_COMMANDS_BYTES = 1024 * 1024
-_LAST_WORDS_LINES = 5
-_LAST_WORDS_LIMIT = 500
 
 _STREAMS: Mapping[int, Stream] = {1: "stdout", 2: "stderr"}
 
@@ -133,7 +129,7 @@ class Runner:
     async def batches(self) -> AsyncIterator[tuple[Event, ...]]:
         """What came together, in the order of each stream, until the output has ended and everything was taken.
 
-        For one taker. 256 lines or about a megabyte at most; while nobody takes, the runner blocks on its pipes.
+        For one taker. 256 lines or about 256 KiB at most; while nobody takes, the runner blocks on its pipes.
         """
         while batch := await self._pipes.next_batch():
             yield batch
@@ -204,7 +200,7 @@ class Runner:
 
 
 class _Pipes(asyncio.SubprocessProtocol):
-    """The output of one process: lines that were read and not taken yet, bounded by making the process wait."""
+    """The output of one process: what was read and not taken yet, bounded by making the process wait."""
 
     def __init__(self) -> None:
         self.gone = asyncio.Event()
@@ -213,11 +209,11 @@ class _Pipes(asyncio.SubprocessProtocol):
         """Both output pipes are at their end."""
         self._readable: dict[int, asyncio.ReadTransport] = {}
         self._splitters = {descriptor: LineSplitter(stream) for descriptor, stream in _STREAMS.items()}
-        self._lines: deque[Line] = deque()
+        self._last_words = {descriptor: LastWords(stream) for descriptor, stream in _STREAMS.items()}
+        self._chunks: deque[tuple[int, bytes]] = deque()
         self._held_bytes = 0
         self._limit_bytes = _HELD_BYTES
         self._news = asyncio.Event()
-        self._said: dict[Stream, deque[str]] = {name: deque(maxlen=_LAST_WORDS_LINES) for name in _STREAMS.values()}
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         process = cast(asyncio.SubprocessTransport, transport)
@@ -225,15 +221,15 @@ class _Pipes(asyncio.SubprocessProtocol):
             self._readable[descriptor] = cast(asyncio.ReadTransport, process.get_pipe_transport(descriptor))
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        self._hold(self._splitters[fd].feed(data))
+        self._last_words[fd].hear(data)
+        self._hold(fd, data)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if self._readable.pop(fd, None) is None:  # stdin
             return
-        self._hold(self._splitters[fd].finish())
+        self._hold(fd, b"\n")  # the end of a stream is the end of its last line
         if not self._readable:
             self.closed.set()
-            self._news.set()
 
     def process_exited(self) -> None:
         self.gone.set()
@@ -245,32 +241,41 @@ class _Pipes(asyncio.SubprocessProtocol):
 
     async def next_batch(self) -> tuple[Event, ...]:
         """What is there, once there is something; nothing when nothing will come any more."""
-        while not self._lines and not self.closed.is_set():
-            self._news.clear()
-            await self._news.wait()
-        taken: list[Line] = []
-        size = 0
-        while self._lines and len(taken) < _BATCH_LINES and size < _BATCH_BYTES:
-            taken.append(self._lines.popleft())
-            size += len(taken[-1].text)
-        self._held_bytes -= size + len(taken) * _LINE_OVERHEAD_BYTES
-        self._balance()
-        return tuple(event_of(line) for line in taken)
+        while True:
+            lines = self._take_lines()
+            if lines or self._chunks:
+                await asyncio.sleep(0)  # a flood must not keep the loop from everything else
+            if lines:
+                return tuple(event_of(line) for line in lines)
+            if not self._chunks:
+                if self.closed.is_set():
+                    return ()
+                self._news.clear()
+                await self._news.wait()
 
     def last_words(self) -> str:
         """The last plain lines on one line, stderr's before stdout's."""
-        said = " | ".join(self._said["stderr"] or self._said["stdout"])
-        return said if len(said) <= _LAST_WORDS_LIMIT else "…" + said[1 - _LAST_WORDS_LIMIT :]
+        return str(self._last_words[2]) or str(self._last_words[1])
 
-    def _hold(self, lines: list[Line]) -> None:
-        for line in lines:
-            self._lines.append(line)
-            self._held_bytes += len(line.text) + _LINE_OVERHEAD_BYTES
-            if line.stream == "stderr" or not line.text.lstrip().startswith(b"{"):
-                self._said[line.stream].append("".join(c if c.isprintable() else " " for c in quote(line)))
-        if lines:
-            self._news.set()
-            self._balance()
+    def _take_lines(self) -> list[Line]:
+        taken: list[Line] = []
+        size = 0
+        while self._chunks and len(taken) < _BATCH_LINES and size < _BATCH_BYTES:
+            descriptor, chunk = self._chunks.popleft()
+            lines, left = self._splitters[descriptor].feed(chunk, _BATCH_LINES - len(taken))
+            if left:
+                self._chunks.appendleft((descriptor, left))
+            taken += lines
+            size += len(chunk) - len(left)
+        self._held_bytes -= size
+        self._balance()
+        return taken
+
+    def _hold(self, descriptor: int, chunk: bytes) -> None:
+        self._chunks.append((descriptor, chunk))
+        self._held_bytes += len(chunk)
+        self._news.set()
+        self._balance()
 
     def _balance(self) -> None:
         for pipe in self._readable.values():

@@ -19,6 +19,9 @@ QUOTE_LIMIT = 500
 
 _LONGEST_CHARACTER_BYTES = 4
 
+_TAIL_BYTES = 4096
+_TAIL_LINES = 5
+
 _NESTING_LIMIT = 64
 """A deeper value would exhaust the stack of whoever walks through it."""
 
@@ -40,18 +43,18 @@ class LineSplitter:
         self._unfinished = bytearray()
         self._skipping = False
 
-    def feed(self, chunk: bytes) -> list[Line]:
-        """The lines that the chunk ends, blank ones left out, and a cut one as soon as the limit is passed."""
-        *ended, rest = chunk.split(b"\n")
+    def feed(self, chunk: bytes, limit: int) -> tuple[list[Line], bytes]:
+        """The lines that the chunk ends, and what is left of it after `limit` line ends.
+
+        Blank lines are left out; a line that gets too long is there as soon as it is.
+        """
+        pieces = chunk.split(b"\n", limit)
+        left, rest = (pieces.pop(), b"") if len(pieces) > limit else (b"", pieces.pop())
         lines: list[Line] = []
-        for piece in ended:
+        for piece in pieces:
             lines += self._extend(piece)
             lines += self._end()
-        return lines + self._extend(rest)
-
-    def finish(self) -> list[Line]:
-        """The last line, when nothing ended it."""
-        return self._end()
+        return lines + self._extend(rest), left
 
     def _extend(self, piece: bytes) -> list[Line]:
         if self._skipping:
@@ -71,19 +74,40 @@ class LineSplitter:
         return [Line(self._stream, text, cut=False)] if text.strip() else []
 
 
+class LastWords:
+    """The last lines that one stream had outside the contract, from the end of its bytes."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream: Stream = stream
+        self._tail = b""
+
+    def hear(self, chunk: bytes) -> None:
+        """Remembers the end of what was heard."""
+        self._tail = (self._tail + chunk[-_TAIL_BYTES:])[-_TAIL_BYTES:]
+
+    def __str__(self) -> str:
+        """Five lines at most, as one without controls, 500 characters at most; the newest are kept."""
+        lines = self._tail.decode(errors="replace").split("\n")
+        if self._stream == "stdout":
+            inside = 1 if len(self._tail) == _TAIL_BYTES else 0  # the first line can be the inside of an event
+            lines = [line for line in lines[inside:] if not line.lstrip().startswith("{")]
+        said = [line for line in lines if line.strip()]
+        words = " | ".join("".join(c if c.isprintable() else " " for c in line.strip()) for line in said[-_TAIL_LINES:])
+        return words if len(words) <= QUOTE_LIMIT else "…" + words[1 - QUOTE_LIMIT :]
+
+
 def event_of(line: Line) -> Event:
     """The event that the line is, or a `log` warning that quotes it."""
     if line.cut:
-        return _warning(f"agent runner wrote a line over {LINE_LIMIT_BYTES // 1024} KiB, cut: {quote(line)}")
+        return _warning(f"agent runner wrote a line over {LINE_LIMIT_BYTES // 1024} KiB, cut: {_quote(line.text)}")
     if line.stream == "stderr":
         return _warning(line.text.decode(errors="replace").rstrip())
     event = _decoded(line.text)
-    return _warning(f"agent runner wrote a non-event line: {quote(line)}") if event is None else event
+    return _warning(f"agent runner wrote a non-event line: {_quote(line.text)}") if event is None else event
 
 
-def quote(line: Line) -> str:
-    """The beginning of the line as text, 500 characters at most."""
-    return line.text[: QUOTE_LIMIT * _LONGEST_CHARACTER_BYTES].decode(errors="replace").strip()[:QUOTE_LIMIT]
+def _quote(text: bytes) -> str:
+    return text[: QUOTE_LIMIT * _LONGEST_CHARACTER_BYTES].decode(errors="replace").strip()[:QUOTE_LIMIT]
 
 
 def _warning(message: str) -> Event:
@@ -116,16 +140,11 @@ def _mended(text: bytes) -> object:
         return None
 
 
-def _is_deeper(value: object, limit: int) -> bool:
-    level: list[object] = [value]
+def _is_deeper(value: Event, limit: int) -> bool:
+    level: list[Mapping[str, object] | list[object]] = [value]
     for _ in range(limit):
-        level = [child for parent in level for child in _children(parent)]
+        children = [child for parent in level for child in (parent if isinstance(parent, list) else parent.values())]
+        level = [child for child in children if isinstance(child, dict | list)]
         if not level:
             return False
     return True
-
-
-def _children(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(cast("dict[str, object]", value).values())
-    return cast("list[object]", value) if isinstance(value, list) else []

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colonizer_engines.mothership.runner_output import LINE_LIMIT_BYTES, Line, LineSplitter, event_of
+from colonizer_engines.mothership.runner_output import LINE_LIMIT_BYTES, LastWords, Line, LineSplitter, event_of
 
 
 def said(text: bytes) -> str:
@@ -75,6 +75,16 @@ def test_whatever_the_bytes_are_the_event_can_be_stored(text: bytes) -> None:
     assert msgspec.json.decode(msgspec.json.encode(event)) == event
 
 
+def split(splitter: LineSplitter, chunk: bytes, limit: int = 2) -> list[Line]:
+    """All lines of the chunk, so many line ends at a time."""
+    lines: list[Line] = []
+    while chunk:
+        some, chunk = splitter.feed(chunk, limit)
+        assert len(some) <= limit + 1
+        lines += some
+    return lines
+
+
 @given(st.lists(st.sampled_from([b"a", b"\n", b"\xff", b"{}", b" ", b"\r\n"])), st.data())
 def test_the_lines_do_not_depend_on_how_the_bytes_were_cut_into_chunks(parts: list[bytes], data: st.DataObject) -> None:
     whole = b"".join(parts)
@@ -83,16 +93,16 @@ def test_the_lines_do_not_depend_on_how_the_bytes_were_cut_into_chunks(parts: li
     rest = whole
     while rest:
         size = data.draw(st.integers(1, len(rest)))
-        lines += splitter.feed(rest[:size])
+        lines += split(splitter, rest[:size], data.draw(st.integers(1, 5)))
         rest = rest[size:]
-    lines += splitter.finish()
+    lines += split(splitter, b"\n")
     assert [line.text for line in lines] == [line for line in whole.split(b"\n") if line.strip()]
 
 
 def test_a_line_of_the_limit_is_whole_and_a_longer_one_is_cut() -> None:
     splitter = LineSplitter("stdout")
     at_limit = b"x" * LINE_LIMIT_BYTES
-    whole, cut = splitter.feed(at_limit + b"\n" + at_limit + b"y\n")
+    whole, cut = split(splitter, at_limit + b"\n" + at_limit + b"y\n")
     assert (whole.text, whole.cut) == (at_limit, False)
     assert cut.cut
     assert event_of(cut)["message"] == "agent runner wrote a line over 256 KiB, cut: " + "x" * 500
@@ -103,7 +113,7 @@ def test_a_line_without_end_is_reported_once_and_holds_no_memory() -> None:
     chunk = b"\xf0\x9f\x98\x80" * 16 * 1024
     tracemalloc.start()
     try:
-        reported = [line for _ in range(1000) for line in splitter.feed(chunk)]
+        reported = [line for _ in range(1000) for line in split(splitter, chunk)]
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -113,5 +123,32 @@ def test_a_line_without_end_is_reported_once_and_holds_no_memory() -> None:
 
 def test_the_line_after_a_cut_one_is_read_again() -> None:
     splitter = LineSplitter("stdout")
-    splitter.feed(b"x" * (LINE_LIMIT_BYTES + 1))
-    assert [line.text for line in splitter.feed(b'xx\n{"type":"y"}\n')] == [b'{"type":"y"}']
+    split(splitter, b"x" * (LINE_LIMIT_BYTES + 1))
+    assert [line.text for line in split(splitter, b'xx\n{"type":"y"}\n')] == [b'{"type":"y"}']
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (b"", ""),
+        (b"one\n\ntwo", "one | two"),
+        (b'one\n{"type":"status"}\n', "one"),
+        (b"1\n2\n3\n4\n5\n6\n", "2 | 3 | 4 | 5 | 6"),
+        (b"\x1b[2Jred\r\n\xff", " [2Jred | \ufffd"),
+        (b"one\n" + b"y" * 600, "…" + "y" * 499),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_the_last_words_are_the_plain_lines_at_the_end(said: bytes, words: str, size: int) -> None:
+    last = LastWords("stdout")
+    for start in range(0, len(said), size):
+        last.hear(said[start : start + size])
+    assert str(last) == words
+
+
+def test_the_inside_of_a_long_event_is_no_last_word_but_that_of_a_long_error_is() -> None:
+    out, err = LastWords("stdout"), LastWords("stderr")
+    for last in (out, err):
+        last.hear(b"x" * 5000 + b"\nwhy\n{}\n")
+    assert str(out) == "why"
+    assert str(err) == "…" + "x" * 488 + " | why | {}"
