@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from inspect import isawaitable
 from pathlib import Path
 from typing import TypeVar
@@ -83,6 +84,7 @@ class CockpitApp(App[None]):
 
     CSS = """
     Screen { background: $background; color: $foreground; }
+    ModalScreen { background: $background 70%; }
     #header, #footer { height: 1; background: $panel; }
     #body { height: 1fr; }
     #too-small { display: none; }
@@ -107,6 +109,7 @@ class CockpitApp(App[None]):
         self._inboxes = Inboxes()
         self._view = View()
         self._opened: ColonyKey | None = None
+        self._followed: set[ColonyKey] = set()
         self._told: set[str] = set()
         self._guard = ControlGuard()
         for made in theme.themes():
@@ -260,7 +263,6 @@ class CockpitApp(App[None]):
         """Interrupts the agent's turn."""
         colony = self._allowed("interrupt")
         if colony is not None:
-            self.cockpit.open(colony.key)
             self.run_worker(self._commands.interrupt(colony))
 
     def do_clean_up(self) -> None:
@@ -300,10 +302,8 @@ class CockpitApp(App[None]):
         event.stop()
         if self.workspace.id != "colony":
             self._came_from = self.workspace.id or "fleet"
-        before, self._opened = self._opened, event.key
-        if before is not None and before != event.key:
-            self._try(lambda: self.cockpit.close(before))
-        self._try(lambda: self.cockpit.open(event.key))
+        self._opened = event.key
+        self._follow()
         workspace = self.query_one(ColonyWorkspace)
         self.go_to("colony")
         workspace.open(event)
@@ -495,6 +495,18 @@ class CockpitApp(App[None]):
     def _rested_on(self, key: ColonyKey) -> None:
         if self.workspace.colony == key:
             self._read(key)
+            self._follow()
+
+    def _follow(self) -> None:
+        """Follows the logs that are on the screen, and lets go of the others."""
+        fleet = self.query_one(Fleet)
+        peeked = fleet.colony if fleet.peeks and self.workspace is fleet else None
+        wanted = {key for key in (self._opened, peeked) if key is not None}
+        for key in self._followed - wanted:
+            self._try(partial(self.cockpit.close, key))
+        for key in wanted - self._followed:
+            self._try(partial(self.cockpit.open, key))
+        self._followed = wanted
 
     def _keep_fresh(self, key: ColonyKey) -> None:
         """Reads anew what is shown of a colony that changed, but not more often than a person reads."""

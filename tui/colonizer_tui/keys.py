@@ -51,6 +51,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("previous_pane", ("shift+tab",), "previous pane", "the previous pane", "Moving"),
     Action("down", ("j", "down"), "down", "one row down", "Moving"),
     Action("up", ("k", "up"), "up", "one row up", "Moving"),
+    Action("left", ("left",), "left", "long lines: back to the left", "Moving"),
+    Action("right", ("right",), "right", "long lines: further to the right", "Moving"),
     Action("page_down", ("pagedown", "ctrl+f"), "page down", "one page down", "Moving"),
     Action("page_up", ("pageup", "ctrl+b"), "page up", "one page up", "Moving"),
     Action("first", ("g", "home"), "first", "to the first row", "Moving"),

@@ -75,6 +75,10 @@ SYNTAX_LIGHT = {
 }  # fmt: skip
 
 
+_NONE = "ansi_default"
+"""The terminal's own colour."""
+
+
 def themes() -> list[Theme]:
     """The themes as Textual takes them; the last is without colours."""
     coloured = [
@@ -86,12 +90,19 @@ def themes() -> list[Theme]:
         for name, palette in PALETTES.items()
     ]  # fmt: skip
     plain = Theme(
-        name=PLAIN, primary="ansi_default", foreground="ansi_default", background="ansi_default",
-        surface="ansi_default", panel="ansi_default", warning="ansi_default", error="ansi_default",
-        success="ansi_default", accent="ansi_default", secondary="ansi_default", dark=True, ansi=True,
+        name=PLAIN, ansi=True, dark=True, primary=_NONE, secondary=_NONE, warning=_NONE, error=_NONE, success=_NONE,
+        accent=_NONE, foreground=_NONE, background=_NONE, surface=_NONE, panel=_NONE, boost=_NONE,
         variables={
-            "edge": "ansi_default", "edge-focus": "ansi_default", "muted": "ansi_default",
-            "input-cursor-text-style": "reverse", "input-selection-background": "ansi_default",
+            **dict.fromkeys(
+                (
+                    "ansi-background", "ansi-foreground", "border", "border-blurred", "block-cursor-foreground",
+                    "block-cursor-background", "edge", "edge-focus", "muted", "input-cursor-background",
+                    "input-cursor-foreground", "input-selection-background", "input-selection-foreground",
+                    "screen-selection-background", "screen-selection-foreground", "scrollbar", "scrollbar-background",
+                ),
+                _NONE,
+            ),
+            "input-cursor-text-style": "reverse",
         },
     )  # fmt: skip
     return [*coloured, plain]

@@ -9,8 +9,11 @@ from colonizer_tui.intents import TextViewed
 from colonizer_tui.present import diff as present
 from colonizer_tui.present import syntax, words
 from colonizer_tui.present.diff import FileDiff, Hunk, Row, RowKind, Rows
-from colonizer_tui.present.line import Line, Span, highlight, spread
+from colonizer_tui.present.line import Line, Span, highlight, skip, spread
 from colonizer_tui.widgets.line_view import LineView
+
+SHIFT_CELLS = 16
+"""How far one key shifts long lines."""
 
 HUNKS_KEPT = 512
 """Coloured hunks that are kept; scrolling through more colours them anew."""
@@ -31,6 +34,8 @@ class DiffPane(LineView):
         self._rows = Rows([], frozenset())
         self._coloured: dict[tuple[int, int], tuple[list[Line], list[tuple[int | None, int | None]]]] = {}
         self._cursor = 0
+        self._left = 0
+        """How many cells of each line lie to the left of what is in sight."""
 
     @property
     def diff(self) -> Diff | None:
@@ -116,6 +121,14 @@ class DiffPane(LineView):
     def do_last(self) -> None:
         """To the last row."""
         self._go(len(self._rows))
+
+    def do_right(self) -> None:
+        """Shows what lies to the right of long lines."""
+        self._shift(SHIFT_CELLS)
+
+    def do_left(self) -> None:
+        """Back to the left."""
+        self._shift(-SHIFT_CELLS)
 
     def do_next_file(self) -> None:
         """To the next file."""
@@ -215,7 +228,7 @@ class DiffPane(LineView):
             row.kind, (" ", "")
         )
         shown = "".join("     " if number is None else f"{number:5}" for number in (old, new))
-        return (Span(shown, "dim"), Span(f" {mark[0]} ", mark[1]), *coloured[row.line])
+        return (Span(shown, "dim"), Span(f" {mark[0]} ", mark[1]), *skip(coloured[row.line], self._left))
 
     def _file_line(self, file: FileDiff) -> Line:
         fold = self.glyphs["folded" if file.path in self._folded else "unfolded"]
@@ -236,6 +249,10 @@ class DiffPane(LineView):
 
     def _current_path(self) -> str:
         return self._files[self._rows.file_at(self._cursor)].path if self._rows else ""
+
+    def _shift(self, cells: int) -> None:
+        self._left = max(self._left + cells, 0)
+        self.refresh()
 
     def _go(self, row: int) -> None:
         before = self._cursor

@@ -151,7 +151,8 @@ def _option(
     is_chosen = option.label_raw in chosen.labels
     key = f"{number + 1} " if is_open and number < 9 else glyphs["into"] + " " if is_open else "· "
     role = "strong" if is_at else "active" if is_chosen else ""
-    label_width = max(min(LABEL_WIDTH, width // 3), 8)
+    longest = max(len(one.label) for one in prompt.options)
+    label_width = max(min(longest, LABEL_WIDTH, width // 3), 8)
     label = column(option.label, label_width) if option.description else option.label
     yield (
         Span("  "),

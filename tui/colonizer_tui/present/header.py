@@ -31,6 +31,7 @@ def header(tabs: Sequence[Tab], view: View, width: int, glyphs: Glyphs) -> Line:
         left.append(Span(count, "tab-count" if tab.is_shown else "attention-strong"))
         left.append(Span(" ", role))
     hosts = [piece for state in view.snapshot.endpoints.values() for piece in _host(state, view.now, glyphs)]
+    hosts.append(Span(" "))
     money = _money(view)
     room = width - width_of(left) - 1
     right = (*hosts, *money)
@@ -72,7 +73,7 @@ def _money(view: View) -> Line:
     known, is_unsure = fleet.active_since_midnight(view, midnight)
     if not known:
         return ()
-    return line(Span(f"  {'≥' if is_unsure else ''}${known:,.2f} today ", "muted"))
+    return line(Span(f" {'≥' if is_unsure else ''}${known:,.2f} today ", "muted"))
 
 
 def too_small(width: int) -> Line:

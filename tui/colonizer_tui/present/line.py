@@ -68,6 +68,28 @@ def fit(pieces: Line, width: int) -> Line:
     return tuple(fitted)
 
 
+def skip(pieces: Line, cells: int) -> Line:
+    """The line without its first `cells` cells; a wide character that would be halved goes too."""
+    if not cells:
+        return pieces
+    shown: list[Span] = []
+    for piece in pieces:
+        size = cell_len(piece.text)
+        if cells >= size:
+            cells -= size
+        elif cells:
+            head = set_cell_size(piece.text, cells)
+            shown.append(
+                Span(
+                    piece.text[len(head) :] if piece.text.startswith(head) else piece.text[len(head) - 1 :], piece.role
+                )
+            )
+            cells = 0
+        else:
+            shown.append(piece)
+    return tuple(shown)
+
+
 def spread(left: Line, right: Line, width: int) -> Line:
     """The two lines at the two ends of one of `width` cells; the left one gives way."""
     room = width - width_of(right)

@@ -10,7 +10,7 @@ from textual.widgets import TextArea
 from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
 from colonizer_client.text import safe_line
-from colonizer_tui.intents import ColonyOpened, MessageDrafted, MessageSent, OlderWanted, desk_of
+from colonizer_tui.intents import ColonyOpened, MessageDrafted, MessageSent, desk_of
 from colonizer_tui.panes.diff import DiffPane
 from colonizer_tui.panes.transcript import TranscriptPane
 from colonizer_tui.present import card, inspector, states, words
@@ -163,11 +163,6 @@ class ColonyWorkspace(Workspace):
     def do_find(self) -> None:
         """Opens the find bar for the pane in front."""
         self._find_bar.open()
-
-    def do_first(self) -> None:
-        """Older events, where the transcript is at its beginning."""
-        if self._key is not None:
-            self.post_message(OlderWanted(self._key))
 
     def do_back(self) -> None:
         """From the message field to the transcript."""

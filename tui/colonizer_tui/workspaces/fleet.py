@@ -9,6 +9,7 @@ from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
 from colonizer_tui.intents import CardLeft
 from colonizer_tui.panes.colony_list import ColonyList
+from colonizer_tui.panes.transcript import TranscriptPane
 from colonizer_tui.present import fleet, inspector
 from colonizer_tui.present.first_run import first_run
 from colonizer_tui.present.line import Line, Span, line, spread
@@ -17,7 +18,7 @@ from colonizer_tui.widgets.find_bar import FindBar
 from colonizer_tui.widgets.ink import ink_of
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.detail import Detail
-from colonizer_tui.workspaces.workspace import NARROW, Workspace
+from colonizer_tui.workspaces.workspace import NARROW, WIDE, Workspace
 
 
 class Fleet(Workspace):
@@ -34,6 +35,9 @@ class Fleet(Workspace):
     Fleet.narrow #fleet-detail { display: none; }
     Fleet.narrow.card #fleet-detail { display: block; }
     Fleet.narrow.card #fleet-left { display: none; }
+    Fleet #fleet-peek { display: none; width: 36%; height: 1fr; border-left: solid $edge; }
+    Fleet.wide #fleet-peek { display: block; }
+    Fleet.wide #fleet-left { width: 40%; }
     """
 
     def compose(self) -> ComposeResult:
@@ -46,6 +50,9 @@ class Fleet(Workspace):
             yield Lines(id="fleet-line")
             yield FindBar(id="fleet-find")
         yield Detail(prefers_card=False, id="fleet-detail")
+        with Vertical(id="fleet-peek"):
+            yield Lines(id="fleet-peek-head")
+            yield TranscriptPane(id="fleet-transcript")
 
     @property
     def list(self) -> ColonyList:
@@ -62,10 +69,21 @@ class Fleet(Workspace):
         """The colony under the cursor."""
         return self.list.selected
 
+    @property
+    def peek(self) -> TranscriptPane:
+        """The transcript of the selected colony, in a wide terminal."""
+        return self.query_one(TranscriptPane)
+
+    @property
+    def peeks(self) -> bool:
+        """Whether there is room for the transcript of the selected colony."""
+        return self.size.width >= WIDE and bool(self.view.snapshot.colonies)
+
     def show(self, view: View, topics: Topics) -> None:
         """Shows a moment."""
         self.view = view
         self.set_class(self.size.width < NARROW, "narrow")
+        self.set_class(self.peeks, "wide")
         self.set_class(not view.snapshot.colonies, "empty")
         self.list.show(view, topics)
         self._show_frame()
@@ -126,6 +144,11 @@ class Fleet(Workspace):
 
     def _show_detail(self) -> None:
         self.detail.show(self.colony, self.view)
+        if self.peeks:
+            state = None if self.colony is None else self.view.snapshot.transcripts.get(self.colony)
+            self.peek.show(self.colony, state)
+            text, role = self.peek.status() if self.colony is not None else ("", "")
+            self.query_one("#fleet-peek-head", Lines).set_lines([(Span(f" {text}", role),)])
 
     def _show_frame(self) -> None:
         colonies, shown = len(self.view.snapshot.colonies), len(self.list.keys)
