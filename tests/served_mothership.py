@@ -79,11 +79,11 @@ def task(*steps: Step) -> str:
     return json.dumps(list(steps))
 
 
-def say(kind: str, **body: object) -> Step:
+def say(kind: str, /, **body: object) -> Step:
     return ["say", {"type": kind, **body}]
 
 
-def asks(question_id: str, *texts: str, **more: object) -> tuple[Step, Step]:
+def asks(question_id: str, /, *texts: str, **more: object) -> tuple[Step, Step]:
     """The steps of an agent that asks."""
     prompts = [
         {"question": text, "header": f"About {text}", "multi_select": False, "options": [{"label": "Yes"}, {"label": "No"}]}

@@ -16,7 +16,7 @@ from colonizer_engines.mothership.errors import Refusal, StartProblem
 from colonizer_engines.mothership.fleet import Change, Fleet
 from colonizer_engines.mothership.git import GitError, git
 from colonizer_engines.mothership.repositories import Base, Repository, RepositoryError
-from colonizer_engines.mothership.run import Phases
+from colonizer_engines.mothership.run import Start
 from colonizer_engines.mothership.runner import Runner, RunnerError, RunnerStart
 from colonizer_engines.mothership.sandbox import Confinement, Sandbox, SandboxError, choose
 from colonizer_engines.mothership.session import ColonyId
@@ -82,7 +82,7 @@ class LocalBoot:
         self._environments = environments
         self._own_environment = own_environment
 
-    async def prepare(self, colony: ColonyId, phase: Phases) -> Runner:
+    async def bring_up(self, colony: ColonyId, start: Start) -> Runner:
         """The running agent, in its worktree.
 
         Raises:
@@ -91,17 +91,17 @@ class LocalBoot:
         try:
             settings = self._read_settings()
             agent = find_agent(settings, self._fleet.get(colony).session.agent)
-            worktree = await self._worktree(colony)
-            phase.finish("worktree")
-            argv = await self._confined(colony, settings, agent, worktree)
-            phase.finish("sandbox")
-            runner = await self._start(colony, agent, argv, worktree)
+            worktree = await self._worktree(colony, start)
+            start.finish("worktree")
+            argv = await self._confined(start, settings, agent, worktree)
+            start.finish("sandbox")
+            runner = await self._run(colony, agent, argv, worktree)
         except (SettingsError, Refusal, RepositoryError, GitError, SandboxError, RunnerError, OSError) as problem:
             raise StartProblem(str(problem)) from problem
-        phase.finish("agent")
+        start.finish("agent")
         return runner
 
-    async def _worktree(self, colony_id: ColonyId) -> Worktree:
+    async def _worktree(self, colony_id: ColonyId, start: Start) -> Worktree:
         """The colony's worktree, made where it has none yet."""
         colony = self._fleet.get(colony_id)
         found = colony.worktree
@@ -117,12 +117,13 @@ class LocalBoot:
         folder = self._folders.worktree_of(colony_id)
         await _clear_half_made(repository, folder, colony.session.branch, base)
         worktree = await create(repository, folder, colony.session.branch, base)
-        await self._fleet.insist(lambda change: _record_worktree(change, colony_id, worktree))
+        await start.record(lambda change: _record_worktree(change, colony_id, worktree))
         return worktree
 
     async def _confined(
-        self, colony: ColonyId, settings: Settings, agent: AgentSettings, worktree: Worktree
+        self, start: Start, settings: Settings, agent: AgentSettings, worktree: Worktree
     ) -> tuple[str, ...]:
+        colony = start.colony
         out = self._folders.out_of(colony)
         out.mkdir(mode=0o700, parents=True, exist_ok=True)
         sandbox = await self._sandboxes.of(settings.local.sandbox)
@@ -137,14 +138,10 @@ class LocalBoot:
         )
         name = sandbox.name
         if self._fleet.get(colony).session.sandbox != name:
-            await self._fleet.insist(
-                lambda change: change.put_session(replace(change.colony(colony).session, sandbox=name))
-            )
+            await start.record(lambda change: change.put_session(replace(change.colony(colony).session, sandbox=name)))
         return sandbox.wrap(agent.command, confinement)
 
-    async def _start(
-        self, colony_id: ColonyId, agent: AgentSettings, argv: Sequence[str], worktree: Worktree
-    ) -> Runner:
+    async def _run(self, colony_id: ColonyId, agent: AgentSettings, argv: Sequence[str], worktree: Worktree) -> Runner:
         given = self._environments.of(colony_id)
         out = self._folders.out_of(colony_id)
         variables = environment(self._fleet.get(colony_id), agent, given, self._own_environment, out)

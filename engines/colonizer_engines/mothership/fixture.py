@@ -49,7 +49,9 @@ def _without_stale_attention(record: Mapping[str, object]) -> Mapping[str, objec
 
 def _runs(folder: Path) -> list[list[dict[str, object]]]:
     """The events of each run; the last one is the current one."""
-    numbers = sorted(int(found[1]) for path in folder.glob("events-*.jsonl") if (found := _EARLIER_RUN.match(path.name)))
+    numbers = sorted(
+        int(found[1]) for path in folder.glob("events-*.jsonl") if (found := _EARLIER_RUN.match(path.name))
+    )
     files = [folder / f"events-{number}.jsonl" for number in numbers] + [folder / "events.jsonl"]
     return [_lines(file) for file in files if file.exists()]
 

@@ -4,6 +4,7 @@ A change is collected, committed in one transaction, then taken over into memory
 When the commit fails, nothing happened.
 """
 
+import asyncio
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -157,20 +158,34 @@ class Fleet:
             self._nudge()
         self._take_over(change)
 
-    async def insist(self, apply: Callable[["Change"], None]) -> None:
+    async def insist(self, apply: Callable[["Change"], None], *, unless: asyncio.Event) -> bool:
         """Makes the change however long the disk stays full: what an agent said is not lost, the agent waits.
 
         Args:
             apply: Fills the change in; called anew at each attempt.
+            unless: Set when it is of no use any more; a disk that is full then has the change dropped.
+
+        Returns:
+            Whether the change was made.
         """
         while True:
             try:
                 with self.change() as change:
                     apply(change)
             except StorageFull:
-                await self.clock.sleep(FULL_DISK_RETRY_S)
+                if unless.is_set():
+                    return False
+                await self._sleep_unless(unless)
             else:
-                return
+                return True
+
+    async def _sleep_unless(self, event: asyncio.Event) -> None:
+        waits = [asyncio.ensure_future(self.clock.sleep(FULL_DISK_RETRY_S)), asyncio.ensure_future(event.wait())]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
 
     def _place(self, colony: Colony) -> None:
         before = self._colonies.get(colony.id)

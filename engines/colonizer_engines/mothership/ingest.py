@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from msgspec import UNSET
+
 from colonizer_engines.mothership.colony import Colony
 from colonizer_engines.mothership.fleet import Change
 from colonizer_engines.mothership.question import answer_on_record, asked, closing
@@ -89,9 +91,23 @@ def _status(change: Change, colony_id: ColonyId, event: Mapping[str, object], fa
 
 def _heard_message(change: Change, colony_id: ColonyId, event: Mapping[str, object]) -> None:
     colony = change.colony(colony_id)
+    if event.get("id") == "initial":
+        _heard_brief(change, colony)
     left = tuple(note for note in colony.unheard_messages if note.id != event.get("id"))
     if len(left) != len(colony.unheard_messages):
         change.put(replace(colony, unheard_messages=left))
+
+
+def _heard_brief(change: Change, colony: Colony) -> None:
+    """Strikes out what the first message of the run has told the agent."""
+    notes = len(colony.session.pending_notes or ())
+    if notes:
+        change.log(colony.id, f"{notes} operator note{'' if notes == 1 else 's'} delivered")
+    if notes or colony.session.resume_note:
+        colony = replace(colony, session=replace(colony.session, pending_notes=UNSET, resume_note=UNSET))
+    if colony.unheard_answers:
+        colony = replace(colony, unheard_answers=())
+    change.put(colony)
 
 
 def _question(change: Change, colony_id: ColonyId, event: Mapping[str, object], facts: RunFacts) -> None:

@@ -1,8 +1,7 @@
 """One run of one colony: its agent from the start to the end."""
 
 import asyncio
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -24,7 +23,7 @@ _SECRET_MINIMUM = 6
 class Boot(Protocol):
     """Brings an agent up."""
 
-    async def prepare(self, colony: ColonyId, phase: "Phases") -> Runner:
+    async def bring_up(self, colony: ColonyId, start: "Start") -> Runner:
         """The running agent, in its worktree.
 
         Raises:
@@ -33,14 +32,19 @@ class Boot(Protocol):
         ...
 
 
-class Phases:
-    """The steps of a start, and when each of them was done."""
+class Start:
+    """One start of a colony: its steps, when each of them was done, and how it is recorded."""
 
-    def __init__(self, fleet: Fleet, colony: ColonyId) -> None:
+    def __init__(self, fleet: Fleet, colony: ColonyId, end_asked: asyncio.Event) -> None:
+        self.colony = colony
         self._fleet = fleet
-        self._colony = colony
+        self._end_asked = end_asked
         self._began = self._last = fleet.clock.monotonic()
         self.done: tuple[BootPhase, ...] = ()
+
+    async def record(self, apply: Callable[[Change], None]) -> None:
+        """Makes the change, however long the disk stays full, unless the colony is stopped meanwhile."""
+        await self._fleet.insist(apply, unless=self._end_asked)
 
     def finish(self, name: str) -> None:
         """Notes that a step is done."""
@@ -94,24 +98,27 @@ class Run:
     async def _live(self) -> None:
         if self.end_asked.is_set():
             return
-        phases = Phases(self.fleet, self.colony)
+        start = Start(self.fleet, self.colony, self.end_asked)
         try:
-            runner = await self.boot.prepare(self.colony, phases)
+            runner = await self.boot.bring_up(self.colony, start)
         except StartProblem as problem:
             words = str(problem)
-            await self.fleet.insist(lambda change: self._record_no_start(change, words))
+            await self._insist(lambda change: self._record_no_start(change, words))
             return
         self.runner = runner
         if self.end_asked.is_set():
             await runner.shut_down()
         else:
-            await self.fleet.insist(lambda change: self._record_start(change, runner, phases))
+            await self._insist(lambda change: self._record_start(change, runner, start))
             await self._brief()
         async for batch in runner.batches():
             if not self.end_asked.is_set():
                 await self._record(batch)
         ending = await runner.wait()
-        await self.fleet.insist(lambda change: self._record_end(change, ending))
+        await self._insist(lambda change: self._record_end(change, ending))
+
+    async def _insist(self, apply: Callable[[Change], None]) -> bool:
+        return await self.fleet.insist(apply, unless=self.end_asked)
 
     async def _brief(self) -> None:
         """Tells the agent its task, and what people wrote while it started."""
@@ -130,18 +137,21 @@ class Run:
             for event in events:
                 absorb(change, self.colony, event, facts)
 
-        await self.fleet.insist(apply)
+        if not await self._insist(apply):
+            return
         self.facts = facts
         for command in facts.commands:
             await self.send(command)
 
     def _redacted(self, event: Event) -> Event:
-        body = encode(event)
+        return decode_object(self._without_secrets(encode(event).decode()).encode())
+
+    def _without_secrets(self, text: str) -> str:
         for secret in self.secrets:
-            quoted = json.dumps(secret, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
-            if len(secret) >= _SECRET_MINIMUM and quoted in body:
-                body = body.replace(quoted, REDACTED.encode())
-        return decode_object(body)
+            if len(secret) >= _SECRET_MINIMUM:
+                quoted = encode(secret).decode()[1:-1]
+                text = text.replace(quoted, REDACTED).replace(secret, REDACTED)
+        return text
 
     def _record_no_start(self, change: Change, words: str) -> None:
         colony = change.colony(self.colony)
@@ -150,14 +160,14 @@ class Run:
             failed = replace(colony.session, status="failed", error=words, unseen_failure=True, attention=None)
             change.put(replace(colony, session=failed).with_unheard_as_notes())
 
-    def _record_start(self, change: Change, runner: Runner, phases: Phases) -> None:
+    def _record_start(self, change: Change, runner: Runner, start: Start) -> None:
         mark = ProcessMark(runner.pid, runner.started_at)
         colony = replace(change.colony(self.colony), process=mark)
         if self.end_asked.is_set():  # somebody stopped it while the disk was full
             change.put(colony)
             return
-        timing = BootTiming(phases.total_ms(), phases.done)
-        change.log(self.colony, phases.words())
+        timing = BootTiming(start.total_ms(), start.done)
+        change.log(self.colony, start.words())
         change.put(replace(colony, session=replace(colony.session, status="running", boot_timing=timing)))
         change.log(self.colony, "connected to the agent")
 
@@ -169,7 +179,7 @@ class Run:
         if not self.facts.said_exited:
             change.append(self.colony, {"type": "status", "state": "exited", "detail": ending.words}, "agent")
         clean = ending.code == 0 and self.facts.turn_ended_well
-        error = None if clean else _exit_words(ending)
+        error = None if clean else self._without_secrets(_exit_words(ending))
         session = replace(
             colony.session,
             status="stopped" if clean else "failed",

@@ -1,8 +1,9 @@
-"""An agent that does what its task says: each line `[…]` of a message is a list of steps.
+"""An agent that does what its task says: each line `[[…]]` of a message is a list of steps.
 
 ["say", EVENT] writes an event, ["raw", TEXT] a line that is none, ["warn", TEXT] a line on stderr, ["exit", CODE] ends it,
 ["write", NAME, TEXT] writes a file of the worktree, ["out", NAME, TEXT] one of its artifacts, ["deaf"] reads no more,
-["env", NAME] says the value of a variable. Every command that it reads is said back as an event `heard`.
+["env", NAME] says the value of a variable, ["leak", NAME] complains about it on stderr.
+Every command that it reads is said back as an event `heard`.
 """
 
 import json
@@ -33,6 +34,8 @@ def act(step):
             file.write(words[1])
     elif kind == "env":
         say({"type": "env", "name": words[0], "value": os.environ.get(words[0])})
+    elif kind == "leak":
+        print("what is", os.environ[words[0]], file=sys.stderr, flush=True)
     elif kind == "deaf":
         while True:
             time.sleep(60)
@@ -50,7 +53,7 @@ def main():
         if command["type"] == "user_message":
             say({"type": "user_message", "id": command["id"], "text": command["text"]})
             for text in command["text"].splitlines():
-                if text.startswith("["):
+                if text.startswith("[["):
                     for step in json.loads(text):
                         act(step)
     say({"type": "status", "state": "exited"})
