@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,8 @@ _FLAGS: Final = (
 )
 
 _KEYS_IN_HOME: Final = (
+    ".ICEauthority",
+    ".Xauthority",
     ".ssh",
     ".gnupg",
     ".aws",
@@ -40,7 +42,10 @@ _KEYS_IN_HOME: Final = (
     ".config/git/credentials",
     ".local/share/keyrings",
 )
-"""What lets its holder act on other machines in the person's name, which a colony never needs: it only commits."""
+"""What lets its holder act in the person's name on other machines or on the screen: a colony only commits."""
+
+_INTERPRETER: Final = tuple(Path(path).resolve() for path in (sys.prefix, sys.base_prefix, Path(__file__).parents[1]))
+"""What runs the engine, and agents that are part of it."""
 
 _BUS_PATH: Final = re.compile(r"unix:path=([^,;]+)")
 _LOCK_NAME: Final = "engine.lock"
@@ -65,7 +70,7 @@ class Confinement:
     hidden: tuple[Path, ...]
     """Files and folders of ours that must not be seen: settings, data, sockets. One that is not there is left out."""
     network: bool
-    """Whether the network of the machine is there, its loopback included."""
+    """Whether the network of the machine is there, its loopback and its abstract sockets included."""
 
 
 class Sandbox(Protocol):
@@ -175,8 +180,10 @@ def _programs() -> Iterator[Path]:
 
 async def _trial(program: Path) -> str | None:
     """Why a sandbox cannot be made with this program, or None: a policy of the system may forbid what it needs."""
-    shown = ("--ro-bind", str(program), str(program))
-    command = (str(program), *_FIXED_MOUNTS, "--tmpfs", "/tmp", *shown, *_FLAGS, "--", str(program), "--version")
+    # The engine's own interpreter is what can be counted on to be there, inside too.
+    mounts = _nested({Path("/tmp"): "empty", **_read_only(_INTERPRETER)})
+    shown = (word for path, kind in mounts.items() for word in _mount(path, kind))
+    command = (str(program), *_FIXED_MOUNTS, *shown, *_FLAGS, "--", sys.executable, "-I", "-S", "-c", "")
     pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(*command, stdin=null, stdout=null, stderr=pipe)
@@ -200,7 +207,12 @@ def _private_places(environment: Mapping[str, str]) -> Iterator[Path]:
     home = Path(os.path.expanduser("~"))
     yield from (home / name for name in _KEYS_IN_HOME)
     addresses = environment.get("DBUS_SESSION_BUS_ADDRESS", "")
-    sockets = (environment.get("XDG_RUNTIME_DIR"), environment.get("SSH_AUTH_SOCK"), *_BUS_PATH.findall(addresses))
+    sockets = (
+        environment.get("XDG_RUNTIME_DIR"),
+        environment.get("SSH_AUTH_SOCK"),
+        environment.get("XAUTHORITY"),
+        *_BUS_PATH.findall(addresses),
+    )
     yield from (Path(path) for path in sockets if path)
 
 
@@ -238,15 +250,18 @@ def _object_places(worktree: Worktree) -> tuple[Path, Path]:
 
 
 def _surroundings(confinement: Confinement, private: Sequence[Path]) -> _Mounts:
-    interpreter = (Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parents[1])
-    shown = (Path("/etc/resolv.conf"), confinement.worktree.git_dir, *interpreter, *confinement.read_only)
+    shown = (Path("/etc/resolv.conf"), confinement.worktree.git_dir, *_INTERPRETER, *confinement.read_only)
     return {
         Path("/tmp"): "empty",
         **{path.resolve(): "hidden" for path in (*private, *confinement.hidden) if os.path.exists(path)},
-        **{path.resolve(): "read-only" for path in shown if os.path.exists(path)},
+        **_read_only(path.resolve() for path in shown),
         # A link on NixOS, to where all programs are.
-        **{path: "read-only" for path in (Path("/run/current-system"),) if path.exists()},
+        **_read_only([Path("/run/current-system")]),
     }
+
+
+def _read_only(paths: Iterable[Path]) -> _Mounts:
+    return {path: "read-only" for path in paths if os.path.exists(path)}
 
 
 def _writable(confinement: Confinement) -> _Mounts:
@@ -276,8 +291,7 @@ def _nested(mounts: _Mounts) -> _Mounts:
     for path in sorted(mounts, key=lambda path: len(path.parts)):
         around = next(nested[parent] for parent in path.parents if parent in nested)
         kind = mounts[path]
-        unseen = kind == "hidden" and around in ("hidden", "empty")
-        if not unseen and not (kind == around == "read-only"):
+        if kind != around or kind == "writable":
             nested[path] = kind
     del nested[Path("/")]
     return nested
