@@ -1,6 +1,7 @@
 """What every test stands on: a machine that is sealed off, and tools that may be missing."""
 
 import os
+import time
 from collections.abc import Generator
 from pathlib import Path
 
@@ -31,6 +32,8 @@ def sealed_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     monkeypatch.setenv("COLONIZER_DEMO_PACE", "0")
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
     return home
 
 

@@ -13,7 +13,7 @@ from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.outbox import Delivery
 from colonizer_tui.intents import CardDrafted, CardLeft, CardSent, Refused, TextViewed, desk_of
-from colonizer_tui.present import card
+from colonizer_tui.present import abilities, card
 from colonizer_tui.present.card import Spot
 from colonizer_tui.present.line import Span, line, spread
 from colonizer_tui.present.view import View
@@ -103,7 +103,8 @@ class CardPane(Widget, can_focus=True):
             return
         width = self.size.width - 2
         waited = self._view.server_now(colony.key) - waiting_since(colony, question)
-        self.query_one("#card-head", Lines).set_lines(card.heading(colony, question, waited, width))
+        refusal = abilities.refusal("answer", colony, self._view.snapshot.endpoint_of(colony.key), question)
+        self.query_one("#card-head", Lines).set_lines(card.heading(colony, question, waited, refusal, width))
         spot = self._spot if self.is_open else None
         for place in range(len(self._chosen)):
             self._draw_prompt(question, place, spot, width)

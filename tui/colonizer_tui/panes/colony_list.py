@@ -10,7 +10,7 @@ from colonizer_client.snapshot import Topics
 from colonizer_tui.intents import ColonyOpened, ColonySelected
 from colonizer_tui.present import fleet
 from colonizer_tui.present.fleet import Columns
-from colonizer_tui.present.line import Line
+from colonizer_tui.present.line import Line, Span
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.keyed_list import KeyedList
 
@@ -68,6 +68,20 @@ class ColonyList(KeyedList[ColonyKey]):
         self._is_out_of_order = False
         if list(self.keys) != wanted:
             self.set_keys(wanted)
+
+    def line_count(self) -> int:
+        """One line for each row; one that says so where nothing is found."""
+        return len(self.keys) or (1 if self.needle else 0)
+
+    def line_at(self, index: int) -> Line:
+        """A row, or what stands in the place of rows."""
+        if self.keys:
+            return super().line_at(index)
+        return Span(f"    nothing holds “{self.needle}”: ", "muted"), Span("esc", "key"), Span(" shows all", "muted")
+
+    def ground_of(self, index: int) -> str:
+        """The selected row has one."""
+        return super().ground_of(index) if self.keys else ""
 
     def row_line(self, key: ColonyKey) -> Line:
         """A colony's row; of a colony that is gone, an empty one."""

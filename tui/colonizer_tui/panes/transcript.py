@@ -87,6 +87,8 @@ class TranscriptPane(LineView):
             return "reading the log…", "muted"
         if state.phase is Phase.RECONNECTING:
             return f"the log's connection is down: connecting again {state.error}", "attention"
+        if not self._entries:
+            return "no events yet", "muted"
         if self.is_following:
             return f"following {self.glyphs['unfolded']}", "dim"
         return f"{self.below:,} lines below · G follows", "muted"

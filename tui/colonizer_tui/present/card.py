@@ -23,15 +23,16 @@ class Spot:
     option: int = 0
 
 
-def heading(colony: Colony, question: OpenQuestion, waited_s: float, width: int) -> list[Line]:
-    """Who asks, since when, and what may come of the answer."""
+def heading(colony: Colony, question: OpenQuestion, waited_s: float, refusal: str, width: int) -> list[Line]:
+    """Who asks, since when, and what may come of the answer; why it cannot be answered now, where that is so."""
     issue = f" #{colony.issue}" if colony.issue is not None else ""
     title = line(
         Span(colony.key.endpoint, "info"), Span(f" · {colony.repo}{issue} · ", "muted"), Span(colony.title, "strong")
     )
     waits = "a tool call waits for it" if question.is_blocking else "the agent waits for you"
     risk = Span(question.risk.words, RISK_ROLES[question.risk])
-    return [title, spread(line(Span(f"{words.duration(waited_s)} · {waits}", "muted")), (risk,), width), EMPTY]
+    state = Span(refusal, "attention") if refusal else Span(f"{words.duration(waited_s)} · {waits}", "muted")
+    return [title, spread((state,), (risk,), width), EMPTY]
 
 
 def prompt_lines(

@@ -78,12 +78,7 @@ def skip(pieces: Line, cells: int) -> Line:
         if cells >= size:
             cells -= size
         elif cells:
-            head = set_cell_size(piece.text, cells)
-            shown.append(
-                Span(
-                    piece.text[len(head) :] if piece.text.startswith(head) else piece.text[len(head) - 1 :], piece.role
-                )
-            )
+            shown.append(Span(piece.text[len(set_cell_size(piece.text, cells)) :], piece.role))
             cells = 0
         else:
             shown.append(piece)

@@ -1,7 +1,7 @@
 """An agent's prose with the few marks of Markdown that help reading in a terminal.
 
-It is no Markdown parser: nothing is nested, nothing is hidden, no link is followed. A text of any content comes out
-with all its characters, only in other roles.
+It is no Markdown parser: nothing is nested and no link is followed. Of a text of any content only the marks around
+`code` and **strong** words are left out; the viewer shows them too.
 """
 
 import re
@@ -33,10 +33,10 @@ def lines(text: str, width: int) -> list[Line]:
 def _marked(text: str) -> Line:
     if "`" not in text and "**" not in text:
         return (Span(text),) if text else ()
-    return tuple(Span(part, _role(part)) for part in _MARKS.split(text) if part)
+    return tuple(_unmarked(part) for part in _MARKS.split(text) if part)
 
 
-def _role(part: str) -> str:
-    if len(part) > 2 and part[0] == part[-1] == "`":
-        return "info"
-    return "strong" if len(part) > 4 and part.startswith("**") and part.endswith("**") else ""
+def _unmarked(part: str) -> Span:
+    if _MARKS.fullmatch(part) is None:
+        return Span(part)
+    return Span(part[1:-1], "info") if part[0] == "`" else Span(part[2:-2], "strong")

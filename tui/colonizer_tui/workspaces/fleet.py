@@ -95,6 +95,8 @@ class Fleet(Workspace):
 
     def hints(self) -> Sequence[str]:
         """What helps most with the selected colony."""
+        if self.query_one(FindBar).has_focus:
+            return ("enter", "back")
         if self.detail.card.is_open:
             return ("send", "view", "back")
         if not self.view.snapshot.colonies:
@@ -136,6 +138,7 @@ class Fleet(Workspace):
         self.list.needle = event.text.strip().lower()
         self.list.reorder(now=True)
         self._show_frame()
+        self._show_detail()
 
     def on_find_bar_closed(self, event: FindBar.Closed) -> None:
         """The list gets the keys back."""

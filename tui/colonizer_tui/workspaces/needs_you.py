@@ -9,7 +9,7 @@ from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
 from colonizer_tui.intents import CardLeft, ColonyOpened
 from colonizer_tui.panes.inbox import InboxList
-from colonizer_tui.present.line import EMPTY, Line, Span, line
+from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.detail import Detail
@@ -62,7 +62,8 @@ class NeedsYou(Workspace):
         self.list.show(view)
         head = "by urgency and risk, then the oldest first" if view.needs else ""
         self.query_one("#needs-head", Lines).set_lines([(Span(f" {head}", "dim"),)])
-        self.query_one("#needs-calm", Lines).set_lines(_calm(view))
+        width = max(self.query_one("#needs-left").size.width - 5, 20)
+        self.query_one("#needs-calm", Lines).set_lines(_calm(view, width))
         self.call_later(self._show_detail)
 
     def focus_first(self) -> None:
@@ -106,11 +107,11 @@ class NeedsYou(Workspace):
         self.detail.show(self.colony, self.view)
 
 
-def _calm(view: View) -> list[Line]:
+def _calm(view: View, width: int) -> list[Line]:
     count = len(view.snapshot.colonies)
     shown: list[Line] = [(Span("Nothing needs you.", "ok"),), EMPTY]
     words = "Questions, holds and failures of all hosts come here by themselves, the most urgent first."
-    shown.append((Span(words, "muted"),))
+    shown += [(Span(part, "muted"),) for part in wrap(words, width)]
     if not count:
         shown += [EMPTY, line(Span("c", "key"), Span("  launch a colony", "muted"))]
     return shown

@@ -1,0 +1,157 @@
+"""How each pane looks: empty, filled, stale, in trouble; and the main screens in every size and theme."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from colonizer_client.mothership.models import Diff, FileChange
+from colonizer_client.snapshot import (
+    ColonyChanged,
+    DiffChanged,
+    DiffState,
+    EndpointChanged,
+    Health,
+    HubEvent,
+    Phase,
+    QuestionRead,
+)
+from colonizer_tui import theme
+from moments import (
+    HQ,
+    LAB,
+    LOCAL,
+    RELEASE,
+    SMALL_DIFF,
+    WORK,
+    colony,
+    diff_read,
+    endpoint,
+    every_state,
+    key_of,
+    question,
+    silent,
+    still_app,
+    transcript_of,
+)
+
+Compare = Callable[..., bool]
+
+
+def _file_name(name: str) -> str:
+    return name.replace(",", "").replace(" ", "-")
+
+
+GREET = key_of("a1b2c3d4")
+OPENED = [*every_state(), transcript_of(GREET, WORK, has_older=True), diff_read(GREET)]
+TO_GREET = ["j"] * 6 + ["enter"]
+"""The keys from the start to the opened colony."""
+
+BIG_LOCKFILE = "diff --git a/uv.lock b/uv.lock\n--- a/uv.lock\n+++ b/uv.lock\n@@ -1,0 +1,3 @@\n+a\n+b\n+c\n"
+CUT_FILES = (FileChange("uv.lock", 3, 0), FileChange("src/app.py", 2, 1))
+CUT_DIFF = Diff("main", CUT_FILES, 5, 1, BIG_LOCKFILE + SMALL_DIFF.text, truncated=True)
+NO_ENGINE = "the local engine cannot be started: no space left on device"
+UNSANDBOXED = endpoint(LOCAL, sandbox="none")
+
+SIZES = {"80x24": (80, 24), "120x30": (120, 30), "200x60": (200, 60)}
+
+MAIN_SCREENS: dict[str, tuple[Sequence[HubEvent], list[str]]] = {
+    "fleet": (every_state(), ["j", "j"]),
+    "needs you": (every_state(), ["2", "j", "j"]),
+    "card": (every_state(), ["2", "j", "j", "a", "1"]),
+    "colony": (OPENED, TO_GREET),
+    "connections": ([*every_state(), silent(LAB)], ["7", "j", "j"]),
+}
+
+
+@pytest.mark.parametrize("name", [theme.DEFAULT_THEME, "colonizer-light"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("screen", MAIN_SCREENS, ids=_file_name)
+def test_a_main_screen_looks_as_it_did(
+    screen: str, size: str, name: str, snap_compare: Compare, tmp_path: Path
+) -> None:
+    events, keys = MAIN_SCREENS[screen]
+    app = still_app(tmp_path, events, theme=name)
+    assert snap_compare(app, press=keys, terminal_size=SIZES[size])
+
+
+PANES: dict[str, tuple[Sequence[HubEvent], list[str]]] = {
+    "fleet, first run": ([EndpointChanged(endpoint(LOCAL))], []),
+    "fleet, first run without a sandbox": ([EndpointChanged(UNSANDBOXED)], []),
+    "fleet, the engine starts": ([EndpointChanged(endpoint(LOCAL, health=Health.CONNECTING, as_of=None))], []),
+    "fleet, no engine": (
+        [EndpointChanged(endpoint(LOCAL, health=Health.SILENT, as_of=None, error=NO_ENGINE))],
+        [],
+    ),
+    "fleet, a silent host": ([*every_state(), silent(HQ)], ["j"]),
+    "fleet, nothing found": (every_state(), ["slash", "z", "z", "z"]),
+    "fleet, found": (every_state(), ["slash", *"stop", "enter"]),
+    "fleet, an unsandboxed colony": (
+        [EndpointChanged(UNSANDBOXED), ColonyChanged(colony("10ca1000", "running", 1, host=LOCAL, sandbox="none"))],
+        [],
+    ),
+    "inspector with changes": ([*every_state(), diff_read(RELEASE, CUT_DIFF)], ["j", "j"]),
+    "needs you, empty": ([EndpointChanged(endpoint(LOCAL))], ["2"]),
+    "needs you, a silent host": ([*every_state(), silent(HQ)], ["2", "j"]),
+    "card, one single choice": (every_state(), ["2", "j", "a", "2"]),
+    "card, several choices": (every_state(), ["2", "j", "j", "a", "1", "1", "3"]),
+    "card, in your own words": (every_state(), ["2", "j", "j", "a", "1", "4", *"by hand"]),
+    "card, no prompts": ([*every_state(), QuestionRead(RELEASE, question())], ["2", "j", "j", "a"]),
+    "card, a preview": (every_state(), ["2", "j", "j", "a", "j"]),
+    "card, not answered": (every_state(), ["2", "j", "j", "a", "ctrl+s"]),
+    "colony, none opened": (every_state()[:3], ["3"]),
+    "colony, loading": (every_state(), TO_GREET),
+    "colony, the log is gone": (
+        [*every_state(), transcript_of(GREET, WORK, phase=Phase.RECONNECTING, error="it took too long")],
+        TO_GREET,
+    ),
+    "transcript, unfolded": (OPENED, [*TO_GREET, *"gkkkk", "f"]),
+    "transcript, searched": (OPENED, [*TO_GREET, "slash", *"greet", "enter"]),
+    "diff": (OPENED, [*TO_GREET, "d", "j", "j"]),
+    "diff, cut, with a lockfile": ([*OPENED, diff_read(GREET, CUT_DIFF)], [*TO_GREET, "d"]),
+    "diff, none": (
+        [*every_state(), DiffChanged(GREET, DiffState(error="this colony has no worktree to diff: it was cleaned up"))],
+        [*TO_GREET, "d"],
+    ),
+    "diff, nothing changed": (
+        [*OPENED, diff_read(GREET, Diff("main", (), 0, 0, "", truncated=False))],
+        [*TO_GREET, "d"],
+    ),
+    "connections, signed out": (
+        [
+            EndpointChanged(endpoint(LOCAL)),
+            EndpointChanged(
+                endpoint(HQ, health=Health.SIGNED_OUT, error="missing or invalid API token", standing=None)
+            ),
+        ],
+        ["7", "j"],
+    ),
+    "connections, a skewed clock and a small scope": (
+        [EndpointChanged(endpoint(HQ, skew_s=86_400.0, is_polled=True, unreadable_rows=2))],
+        ["7"],
+    ),
+    "stop dialog": (every_state(), ["j", "j", "s"]),
+    "launch dialog": (every_state(), ["c"]),
+    "help": (every_state(), ["question_mark"]),
+    "viewer": (every_state(), ["2", "j", "j", "a", "v"]),
+}
+
+
+@pytest.mark.parametrize("pane", PANES, ids=_file_name)
+def test_a_pane_looks_as_it_did(pane: str, snap_compare: Compare, tmp_path: Path) -> None:
+    events, keys = PANES[pane]
+    assert snap_compare(still_app(tmp_path, events), press=keys, terminal_size=(120, 30))
+
+
+def test_the_fleet_is_complete_in_ascii_without_colours(snap_compare: Compare, tmp_path: Path) -> None:
+    app = still_app(tmp_path, every_state(), theme=theme.PLAIN, ascii=True)
+    assert snap_compare(app, press=["j"], terminal_size=(120, 30))
+
+
+def test_the_fleet_is_legible_in_high_contrast(snap_compare: Compare, tmp_path: Path) -> None:
+    app = still_app(tmp_path, every_state(), theme="colonizer-contrast")
+    assert snap_compare(app, press=["j"], terminal_size=(120, 30))
+
+
+def test_below_the_smallest_size_one_line_says_so(snap_compare: Compare, tmp_path: Path) -> None:
+    assert snap_compare(still_app(tmp_path, every_state()), terminal_size=(39, 9))
