@@ -9,12 +9,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import httpx
 import websockets
 from websockets.asyncio.client import ClientConnection, unix_connect
 
+from colonizer_config.errors import SettingsError
 from colonizer_config.settings import AgentSettings, LocalSettings, SandboxChoice, Settings
 from colonizer_engines.daemon.listeners import private_socket, tcp_port
 from colonizer_engines.daemon.server import Listener
@@ -34,7 +35,7 @@ OWNER = "0" * 63 + "1"
 SOON_S = 20
 """What happens in these tests happens at once; a test that waits longer has found a fault."""
 
-Json = dict[str, object]
+Json = dict[str, Any]
 Step = list[object]
 
 
@@ -242,7 +243,7 @@ async def served(
     fill(store, folders.out)
     circumstances = Circumstances(
         folders=folders,
-        read_settings=lambda: current[0],
+        read_settings=lambda: _read(current),
         owner_token=OWNER,
         version="0.0.1",
         own_environment={"PATH": os.environ["PATH"]},
@@ -279,6 +280,12 @@ async def served(
                     listener.stop()
                     await serving
                     store.close()
+
+
+def _read(current: list[Settings]) -> Settings:
+    if not current:
+        raise SettingsError("the settings are gone")
+    return current[0]
 
 
 def tuned(given: Settings, **local: object) -> Settings:

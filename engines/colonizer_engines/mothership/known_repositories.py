@@ -1,10 +1,24 @@
 """The repositories that colonies may be launched on."""
 
+import re
 from pathlib import Path
 
 from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.repositories import Repository, RepositoryError, identify
 from colonizer_engines.mothership.store import KnownRepository, Store
+
+_NAME_PART = re.compile(r"[A-Za-z0-9._-]{1,100}")
+
+
+def check_name(name: str) -> None:
+    """Nothing, where the text may name a repository: two parts of which each is a plain word.
+
+    Raises:
+        Refusal: 400, it may not.
+    """
+    parts = name.split("/")
+    if len(parts) != 2 or any(part in (".", "..") or not _NAME_PART.fullmatch(part) for part in parts):
+        raise Refusal(400, "invalid repository name")
 
 
 class KnownRepositories:
@@ -31,8 +45,10 @@ class KnownRepositories:
         """The repository of the folder, known from now on.
 
         Raises:
-            Refusal: 400, the folder is none, or the name is taken by another one.
+            Refusal: 400, the folder is none, or the name is none or taken by another one.
         """
+        if name is not None:
+            check_name(name)
         taken = {repository.name: Path(repository.git_dir) for repository in self._known.values()}
         try:
             found = await identify(path, taken)

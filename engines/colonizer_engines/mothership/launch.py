@@ -15,7 +15,7 @@ from colonizer_engines.mothership.budgets import check_caps
 from colonizer_engines.mothership.colony import Colony, Origin
 from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.fleet import Fleet
-from colonizer_engines.mothership.known_repositories import KnownRepositories
+from colonizer_engines.mothership.known_repositories import KnownRepositories, check_name
 from colonizer_engines.mothership.repositories import Base, Repository, RepositoryError, launch_base
 from colonizer_engines.mothership.sandbox import SandboxError
 from colonizer_engines.mothership.scheduler import Scheduler, issue_holder
@@ -27,7 +27,6 @@ TITLE_LIMIT = 300
 INSTRUCTIONS_LIMIT = 20_000
 NAME_OF_CALLER_LIMIT = 200
 
-_REPOSITORY_PART = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _ACCOUNT = re.compile(r"[a-z0-9-]{1,40}")
 _TIERS = ("low", "medium", "high")
 
@@ -261,9 +260,7 @@ def check_name_of_caller(value: object, what: str) -> None:
 
 def _repository_name(body: Mapping[str, object], caller: Caller) -> str:
     name = str(body["repo"]).strip()
-    parts = name.split("/")
-    if len(parts) != 2 or any(part in (".", "..") or not _REPOSITORY_PART.fullmatch(part) for part in parts):
-        raise Refusal(400, "invalid repository name")
+    check_name(name)
     if not caller.sees(name):
         raise Refusal(403, f"this API token's org/repo limits do not include {name}")
     return name

@@ -119,7 +119,7 @@ class Store:
         """All colonies, in no order."""
         with _translated("the colonies"):
             rows = self._connection.execute("SELECT record FROM colonies").fetchall()
-        return [self._colony_decoder.decode(record) for (record,) in rows]
+            return [self._colony_decoder.decode(record) for (record,) in rows]
 
     def put_colony(self, colony: Colony) -> None:
         """Writes the colony's record."""
@@ -216,7 +216,7 @@ class Store:
         """All scoped tokens by the SHA-256 of their secret."""
         with _translated("the tokens"):
             rows = self._connection.execute("SELECT digest, record FROM tokens").fetchall()
-        return {digest: self._token_decoder.decode(record) for digest, record in rows}
+            return {digest: self._token_decoder.decode(record) for digest, record in rows}
 
     def put_token(self, digest: str, record: TokenRecord) -> None:
         """Writes a scoped token."""
@@ -290,4 +290,5 @@ def _translated(subject: str) -> Generator[None]:
 
 
 def _damaged(subject: str, words: object) -> str:
-    return f"{subject} is damaged ({words}); nothing was changed: put a copy back, or move the file away to start anew"
+    said = " ".join(str(words).split())
+    return f"{subject} is damaged ({said}); nothing was changed: put a copy back, or move the file away to start anew"

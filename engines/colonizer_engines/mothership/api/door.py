@@ -1,5 +1,6 @@
 """The ASGI application: who comes in, in the order of spec 2.2, and which handler answers."""
 
+import re
 from collections.abc import Collection
 from typing import cast
 
@@ -20,6 +21,7 @@ NO_TOKEN = "missing or invalid API token; run `colonizer open`"
 WRONG_HOST = "Host not allowed (set COLONIZER_ALLOWED_HOSTS)"
 NO_ROUTE = "no such API route"
 
+_HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(:\d*)?")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -79,9 +81,8 @@ class Door:
         """Refuses a name that is not ours: a page of somebody else's whose name was made to point here."""
         if self._transport == "private":
             return
-        host = connection.headers.get("host", "").lower()
-        name = host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
-        if name not in self._hosts:
+        named = _HOST.fullmatch(connection.headers.get("host", "").lower())
+        if named is None or named[1] not in self._hosts:
             raise Refusal(403, WRONG_HOST, plain=True)
 
     def _admit(self, connection: HTTPConnection, method: str) -> tuple[Match, Caller]:
