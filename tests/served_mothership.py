@@ -87,7 +87,12 @@ def say(kind: str, /, **body: object) -> Step:
 def asks(question_id: str, /, *texts: str, **more: object) -> tuple[Step, Step]:
     """The steps of an agent that asks."""
     prompts = [
-        {"question": text, "header": f"About {text}", "multi_select": False, "options": [{"label": "Yes"}, {"label": "No"}]}
+        {
+            "question": text,
+            "header": f"About {text}",
+            "multi_select": False,
+            "options": [{"label": "Yes"}, {"label": "No"}],
+        }
         for text in texts
     ]
     return (
@@ -109,7 +114,9 @@ class Served:
         self.current[0] = changed
 
     def token(self, scope: str, **limits: object) -> str:
-        secret, record = new_token({"name": f"a {scope} token", "scope": scope, **limits}, "2026-11-30T12:00:00.000000Z")
+        secret, record = new_token(
+            {"name": f"a {scope} token", "scope": scope, **limits}, "2026-11-30T12:00:00.000000Z"
+        )
         with self.mothership.store.transaction():
             self.mothership.store.put_token(digest(secret), record)
         self.mothership.tokens.add(digest(secret), record)

@@ -91,7 +91,6 @@ async def _serve(options: EngineOptions, report: "_Readiness", stack: ExitStack)
     token = owner_token(options.folder.token)
     store = Store.open(options.folder.mothership_db)
     stack.callback(store.close)
-    os.chmod(options.folder.mothership_db, 0o600)
     mothership = Mothership(store, _circumstances(options, token))
     for path in options.repositories:
         await mothership.repositories.add(path)

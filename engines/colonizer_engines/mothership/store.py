@@ -5,6 +5,7 @@ since the kernel has it; only a power cut can take the last moments, and then wh
 All calls are short and made from the event loop; the engine owns the one connection.
 """
 
+import os
 import sqlite3
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -83,6 +84,7 @@ class Store:
             StorageFull: It cannot be made.
         """
         with _translated(f"the database {path}"):
+            _make_private(path)
             connection = sqlite3.connect(path, isolation_level=None)
             try:
                 _prepare(connection, path)
@@ -247,6 +249,14 @@ class Store:
     def delete_repository(self, name: str) -> None:
         """Forgets a repository; nothing of it is touched."""
         self._connection.execute("DELETE FROM repositories WHERE name = ?", (name,))
+
+
+def _make_private(path: Path) -> None:
+    """Makes an empty file that only this user can read; the files that SQLite puts beside it get the same mode."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as problem:
+        raise StorageFull(f"the database {path} cannot be opened: {problem.strerror}") from problem
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:

@@ -62,9 +62,7 @@ async def test_tokens_outlive_the_engine(tmp_path: Path) -> None:
         ({"name": "x", "scope": "read", "max_concurrent": 0}, "max_concurrent must be at least 1"),
     ],
 )
-async def test_a_token_that_means_nothing_is_refused(
-    mothership: Served, fields: dict[str, object], words: str
-) -> None:
+async def test_a_token_that_means_nothing_is_refused(mothership: Served, fields: dict[str, object], words: str) -> None:
     reply = await mothership.call("POST", "/api/tokens", fields)
     assert (reply.status_code, reply.json()) == (400, {"error": words})
 
@@ -164,9 +162,7 @@ async def test_a_status_without_a_token_tells_little(mothership: Served) -> None
 
 
 async def test_a_body_has_to_be_json_of_a_decent_size(mothership: Served) -> None:
-    reply = await mothership.http.post(
-        "/api/sessions", content="repo=x", headers={"authorization": f"Bearer {OWNER}"}
-    )
+    reply = await mothership.http.post("/api/sessions", content="repo=x", headers={"authorization": f"Bearer {OWNER}"})
     assert (reply.status_code, reply.text) == (415, "Expected request with `Content-Type: application/json`")
     reply = await mothership.call("POST", "/api/sessions", {"repo": "x" * (3 << 20)})
     assert (reply.status_code, reply.headers["content-type"]) == (413, "text/plain; charset=utf-8")

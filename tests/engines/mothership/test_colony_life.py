@@ -25,7 +25,9 @@ async def mothership(tmp_path: Path) -> AsyncGenerator[Served, None]:
 
 
 async def test_a_launched_colony_works_in_a_worktree_of_its_own(mothership: Served) -> None:
-    colony = await mothership.launch(WORKING, ["write", "new.txt", "hello\n"], ["out", "pr.md", "A title\n"], TURN_END, IDLE)
+    colony = await mothership.launch(
+        WORKING, ["write", "new.txt", "hello\n"], ["out", "pr.md", "A title\n"], TURN_END, IDLE
+    )
     await mothership.said(colony, "turn_end")
     await mothership.status(colony, "idle")
 
@@ -244,7 +246,13 @@ async def test_deleting_removes_the_record_and_the_log_too(mothership: Served) -
     await mothership.said(colony, "turn_end")
     await mothership.call("POST", f"/api/sessions/{colony}/stop")
     reply = await mothership.call("DELETE", f"/api/sessions/{colony}")
-    assert reply.json() == {"deleted": colony, "leftover": None, "archived": None, "purged_bundles": 0, "purge_error": None}
+    assert reply.json() == {
+        "deleted": colony,
+        "leftover": None,
+        "archived": None,
+        "purged_bundles": 0,
+        "purge_error": None,
+    }
     assert (await mothership.call("GET", f"/api/sessions/{colony}")).status_code == 404
     assert mothership.mothership.store.colonies() == []
     assert mothership.mothership.store.events_after(colony, 1, 0, 10) == []  # type: ignore[arg-type]

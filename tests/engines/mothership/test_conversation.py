@@ -174,7 +174,9 @@ async def test_a_question_that_was_decided_before_is_answered_from_the_record(mo
 
 
 @pytest.mark.parametrize("more", [{"risk": "credential_adjacent"}, {"kind": "exec_policy"}])
-async def test_a_question_about_keys_or_commands_is_asked_each_time(mothership: Served, more: dict[str, object]) -> None:
+async def test_a_question_about_keys_or_commands_is_asked_each_time(
+    mothership: Served, more: dict[str, object]
+) -> None:
     colony = await asking(mothership, **more)
     await mothership.answer(colony, "q1", **{"Really?": "Yes"})
     await mothership.said(colony, "question_answered")
@@ -272,7 +274,9 @@ async def test_commands_over_the_socket_do_the_same(mothership: Served) -> None:
         await socket.send(json.dumps({"type": "interrupt"}))
         await socket.send(json.dumps({"type": "set_model", "model": "big/model[1m]"}))
         await socket.send(json.dumps({"type": "set_model", "model": "not a model"}))
-        await socket.send(json.dumps({"type": "answer", "question_id": "q1", "answers": {"Really?": "No"}, "response": None}))
+        await socket.send(
+            json.dumps({"type": "answer", "question_id": "q1", "answers": {"Really?": "No"}, "response": None})
+        )
         await socket.send(json.dumps({"type": "user_message", "text": " Hello "}))
         echoed = await mothership.said(colony, "user_message", text="Hello")
     assert str(echoed["id"]).startswith("u-")
@@ -291,7 +295,9 @@ async def test_a_stale_answer_over_the_socket_is_not_passed_on(mothership: Serve
     colony = await asking(mothership)
     async with mothership.connect(f"/api/sessions/{colony}/events") as socket:
         await next_frame(socket, "replay_done")
-        await socket.send(json.dumps({"type": "answer", "question_id": "q0", "answers": {"Really?": "No"}, "response": None}))
+        await socket.send(
+            json.dumps({"type": "answer", "question_id": "q0", "answers": {"Really?": "No"}, "response": None})
+        )
         frame = await next_frame(socket, "session")
     assert frame["session"]["status"] == "waiting_for_answer"  # type: ignore[index]
     assert await question_of(mothership, colony) is not None

@@ -19,7 +19,9 @@ async def mothership(tmp_path: Path) -> AsyncGenerator[Served, None]:
         yield found
 
 
-async def refused(mothership: Served, token: str | None = None, headers: dict[str, str] | None = None, **body: object) -> tuple[int, Json]:
+async def refused(
+    mothership: Served, token: str | None = None, headers: dict[str, str] | None = None, **body: object
+) -> tuple[int, Json]:
     fields = {"repo": "local/clone", "instructions": "x", **body}
     more: dict[str, str] = {} if token is None else {"token": token}
     reply = await mothership.call("POST", "/api/sessions", fields, **more, **(headers or {}))
@@ -240,7 +242,9 @@ async def test_settings_that_cannot_be_read_stop_the_launch_with_their_words(mot
     assert await refused(mothership) == (400, {"error": "the settings are gone"})
 
 
-async def test_a_sandbox_that_cannot_be_had_stops_the_launch(mothership: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_sandbox_that_cannot_be_had_stops_the_launch(
+    mothership: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from colonizer_engines.mothership import boot
     from colonizer_engines.mothership.sandbox import SandboxError
 

@@ -23,7 +23,9 @@ async def mothership(tmp_path: Path) -> AsyncGenerator[Served, None]:
 
 
 def holder(mothership: Served) -> str:
-    return next(colony.id for colony in mothership.mothership.fleet.colonies() if colony.session.issue_title == "holder")
+    return next(
+        colony.id for colony in mothership.mothership.fleet.colonies() if colony.session.issue_title == "holder"
+    )
 
 
 async def test_a_colony_without_a_slot_waits_and_is_told_what_would_help(mothership: Served) -> None:

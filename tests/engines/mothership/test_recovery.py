@@ -101,5 +101,7 @@ async def test_a_message_that_an_agent_never_echoed_survives_as_a_note(tmp_path:
         await before.status(colony, "failed")
     async with served(tmp_path) as mothership:
         assert mothership.session(colony)["pending_notes"] == [{"text": "Do you hear me?", "id": "m"}]
-        again = await mothership.call("POST", f"/api/sessions/{colony}/messages", {"id": "m", "text": "Do you hear me?"})
+        again = await mothership.call(
+            "POST", f"/api/sessions/{colony}/messages", {"id": "m", "text": "Do you hear me?"}
+        )
         assert (again.status_code, again.json()["duplicate"]) == (202, True)
