@@ -1,6 +1,8 @@
 """The entry of the `colonizer` program."""
 
+import io
 import sys
+from types import TracebackType
 
 
 def main() -> None:
@@ -13,7 +15,23 @@ def main() -> None:
         return
     from colonizer_cli.root import root
 
-    root()
+    sys.excepthook = _tell_fault
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A character that the terminal's encoding lacks must not end the command.
+            stream.reconfigure(errors="backslashreplace")
+    root(prog_name="colonizer")
+
+
+def _tell_fault(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
+    """Prints the trace of a fault in this program; its words may hold text from outside, and secrets."""
+    import traceback
+
+    from colonizer_client.text import safe_text
+    from colonizer_config.secrets import redact
+
+    words = "".join(traceback.format_exception(kind, problem, trace))
+    print(safe_text(redact(words)), end="", file=sys.stderr)
 
 
 if __name__ == "__main__":

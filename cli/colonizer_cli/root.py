@@ -2,31 +2,38 @@
 
 import importlib
 import sys
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
 
+from colonizer_cli.failures import told
+from colonizer_cli.options import PlainGroup
 from colonizer_config.version import __version__
 
 _COMMANDS = {
-    "engine": "engine",
-    "tui": "tui",
+    "answer": "questions:answer",
+    "ask": "questions:ask",
+    "connect": "connect:connect",
+    "diff": "diff:diff",
+    "engine": "engine:engine",
+    "launch": "launch:launch",
+    "list": "colonies:list_colonies",
+    "logs": "logs:logs",
+    "map": "repo_map:repository_map",
+    "mothership": "mothership:mothership",
+    "pr": "pr:pr",
+    "repo": "repo:repo",
+    "resume": "lifecycle:resume",
+    "status": "colonies:status",
+    "stop": "lifecycle:stop",
+    "token": "token:token",
+    "tui": "tui:tui",
+    "version": "version:version",
 }
-"""Each command and its module in `colonizer_cli.commands`, where it stands under its own name."""
+"""Each command with its module in `colonizer_cli.commands` and its name there."""
 
 
-@dataclass(frozen=True, slots=True)
-class GlobalOptions:
-    """The options before or after a subcommand."""
-
-    host: str | None = None
-    token_file: Path | None = None
-    as_json: bool = False
-
-
-class LazyGroup(click.Group):
+class LazyGroup(PlainGroup):
     """Loads a command's module when it is called, so that each starts as fast as its own imports allow."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -37,15 +44,23 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name, None where there is none."""
         del ctx
-        module = _COMMANDS.get(cmd_name)
-        if module is None:
+        module, _, name = _COMMANDS.get(cmd_name, "").partition(":")
+        if not module:
             return None
         loaded: Any = importlib.import_module(f"colonizer_cli.commands.{module}")
-        command: click.Command = getattr(loaded, cmd_name.replace("-", "_"))
+        command: click.Command = getattr(loaded, name)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command; what it raises becomes words and an exit code."""
+        with told():
+            return super().invoke(ctx)
 
-@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+
+_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings=_SETTINGS)
 @click.version_option(__version__, prog_name="colonizer", message="%(prog)s %(version)s")
 @click.pass_context
 def root(ctx: click.Context) -> None:

@@ -44,6 +44,20 @@ class LocalEngine:
                 return False
             return True
 
+    def is_locked(self) -> bool:
+        """Whether a process has the folder, be it about to answer, about to end, or stuck."""
+        try:
+            descriptor = os.open(self.paths.engine.lock, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
     def ensure_running(self) -> None:
         """Returns when the engine answers; starts it where it does not run. Blocks for at most 20 s.
 
@@ -56,7 +70,7 @@ class LocalEngine:
         error = self._start(deadline)
         # Where another face started one in this moment, ours lost the lock, and theirs is about to answer.
         while not self.is_running():
-            if time.monotonic() > deadline or (error and not self._is_locked()):
+            if time.monotonic() > deadline or (error and not self.is_locked()):
                 raise EngineUnavailable(f"the local engine cannot be started: {error or 'it did not answer in time'}")
             time.sleep(0.02)
 
@@ -100,19 +114,6 @@ class LocalEngine:
             return _word_from(reading, deadline) or _end_words(process, folder.log)
         finally:
             os.close(reading)
-
-    def _is_locked(self) -> bool:
-        try:
-            descriptor = os.open(self.paths.engine.lock, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        finally:
-            os.close(descriptor)
-        return False
 
 
 def _word_from(reading: int, deadline: float) -> str:

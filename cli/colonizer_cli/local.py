@@ -1,0 +1,33 @@
+"""The local engine and the place where the person stands, as commands and cockpit see them."""
+
+import os
+import sys
+from pathlib import Path
+
+from colonizer_client.engine import LocalEngine
+from colonizer_config.paths import Paths
+from colonizer_config.settings import Settings
+
+
+def local_engine(paths: Paths) -> LocalEngine:
+    """The local engine of these folders, started where needed by this very program."""
+    return LocalEngine(paths, (sys.executable, "-m", "colonizer_cli.main", "engine", "run"))
+
+
+def may_hold_colonies(engine: LocalEngine) -> bool:
+    """Whether the engine could tell of a colony; one that was never started need not be, to be asked for some."""
+    return engine.paths.engine.mothership_db.exists() or engine.is_running()
+
+
+def repository_here() -> Path | None:
+    """The folder that the person stands in, None where it is gone."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def agent_env(settings: Settings, agent: str) -> dict[str, str]:
+    """The values of the variables that an agent's settings name, as far as this environment has them."""
+    chosen = settings.agents.get(agent or settings.default_agent)
+    return {} if chosen is None else {name: os.environ[name] for name in chosen.env if name in os.environ}

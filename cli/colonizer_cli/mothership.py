@@ -1,0 +1,88 @@
+"""One mothership that a command asks: how it is reached, and with which token."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from colonizer_cli.local import local_engine
+from colonizer_client.errors import ClientError, LinkError, SignInNeeded
+from colonizer_client.mothership.calls import Call
+from colonizer_client.mothership.oneshot import OneShot
+from colonizer_client.mothership.transport import REQUEST_TIMEOUT_S
+from colonizer_config.address import HttpAddress, SocketAddress
+from colonizer_config.endpoints import Endpoint, Origin
+from colonizer_config.paths import Paths
+from colonizer_config.secrets import TokenStore
+from colonizer_config.token import Token
+
+T = TypeVar("T")
+
+SSH_IS_NOT_BUILT = "ssh addresses are not built yet: forward a port yourself and use its address"
+
+
+@dataclass(frozen=True, slots=True)
+class Mothership:
+    """A mothership and the token for it. Nothing is connected between two requests."""
+
+    endpoint: Endpoint
+    server: HttpAddress | SocketAddress
+    token: Token
+    timeout_s: float = REQUEST_TIMEOUT_S
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is the local engine, whose private socket takes what belongs to no other server."""
+        return self.endpoint.origin is Origin.BUILT_IN
+
+    def ask(self, call: Call[T]) -> T:
+        """The call's result.
+
+        Raises:
+            ClientError: It does not answer, refuses, fails, or its reply cannot be read.
+        """
+        try:
+            return OneShot(self.server, self.token, timeout_s=self.timeout_s).run(call)
+        except LinkError as problem:
+            raise type(problem)(f"{self.silence}: {problem}") from problem
+
+    @property
+    def silence(self) -> str:
+        """What is said when it does not answer, up to the reason."""
+        return "the local engine does not answer" if self.is_local else f"no mothership answering on {self.server}"
+
+
+def reach_named(endpoint: Endpoint, paths: Paths, token_file: Path | None) -> Mothership:
+    """The mothership that the command line or the environment names (spec 2.1).
+
+    Raises:
+        SecretError: There is no token for it.
+    """
+    server = _server(endpoint)
+    found = TokenStore(paths).for_named_host(server, os.environ, token_file)
+    return Mothership(endpoint, server, found.token)
+
+
+def reach(endpoint: Endpoint, paths: Paths, timeout_s: float = REQUEST_TIMEOUT_S) -> Mothership:
+    """A mothership that exists by itself or by the settings; the local engine is started where it does not run.
+
+    Raises:
+        ClientError: No token is kept for it, the local engine cannot be started, or its address cannot be used yet.
+        SecretError: Its token cannot be read.
+    """
+    server = _server(endpoint)
+    if isinstance(server, SocketAddress):
+        engine = local_engine(paths)
+        engine.ensure_running()
+        return Mothership(endpoint, server, engine.token(), timeout_s)
+    found = TokenStore(paths).for_endpoint(endpoint)
+    if found is None:
+        words = f"no token is kept for {server}: sign in with `colonizer connect add`"
+        raise SignInNeeded(words, status=401)
+    return Mothership(endpoint, server, found.token, timeout_s)
+
+
+def _server(endpoint: Endpoint) -> HttpAddress | SocketAddress:
+    if isinstance(endpoint.address, HttpAddress | SocketAddress):
+        return endpoint.address
+    raise ClientError(SSH_IS_NOT_BUILT)
