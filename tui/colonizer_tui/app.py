@@ -1,6 +1,7 @@
 """The terminal face: it shows moments of the hub in workspaces, and turns what the person wants into commands."""
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import isawaitable
@@ -22,13 +23,14 @@ from colonizer_client.mothership.models import Colony, OpenQuestion
 from colonizer_client.outbox import Delivery
 from colonizer_client.snapshot import Topics
 from colonizer_config.settings import LOCAL
-from colonizer_tui import crash, intents, theme
+from colonizer_tui import crash, departure, intents, theme
 from colonizer_tui.commands import ColonyCommands
 from colonizer_tui.dialogs.help import Help
 from colonizer_tui.dialogs.launch import LaunchDefaults
 from colonizer_tui.dialogs.viewer import Viewer
 from colonizer_tui.guard import ControlGuard
 from colonizer_tui.keys import Keymap, keymap
+from colonizer_tui.panes.card import CardPane
 from colonizer_tui.present import abilities, card, endpoints, footer, header
 from colonizer_tui.present.header import Tab
 from colonizer_tui.present.states import Glyphs
@@ -54,6 +56,9 @@ FRESH_S = 1.0
 
 REST_S = 0.3
 """How long the cursor rests on a colony before its detail and diff are read."""
+
+DIALOG_S = 1.0
+"""How long keys wait for a dialog at most."""
 
 SMALLEST = (40, 10)
 
@@ -112,6 +117,7 @@ class CockpitApp(App[None]):
         self._followed: set[ColonyKey] = set()
         self._told: set[str] = set()
         self._guard = ControlGuard()
+        self._dialog_opened = asyncio.Event()
         for made in theme.themes():
             self.register_theme(made)
         self.theme = surroundings.theme if surroundings.theme in self.available_themes else theme.DEFAULT_THEME
@@ -144,6 +150,8 @@ class CockpitApp(App[None]):
             self.query_one(f"#{name}", Lines).ground = "panel"
         self.go_to("fleet")
         self.run_worker(self.cockpit.run(), name="cockpit", exit_on_error=True)
+        if not self.is_headless:
+            departure.watch(self)
         self.set_interval(REPAINT_S, self._tick)
         self.set_interval(AGES_S, self._count_ages)
         for problem in (*self.surroundings.problems, *self.keymap.problems):
@@ -247,11 +255,11 @@ class CockpitApp(App[None]):
         if colony is not None:
             self.on_colony_opened(intents.ColonyOpened(colony.key, "diff"))
 
-    def do_stop(self) -> None:
+    async def do_stop(self) -> None:
         """Stops the colony."""
         colony = self._allowed("stop")
         if colony is not None:
-            self.run_worker(self._commands.stop(colony))
+            await self._begin(self._commands.stop(colony))
 
     def do_resume(self) -> None:
         """Resumes the colony."""
@@ -265,28 +273,39 @@ class CockpitApp(App[None]):
         if colony is not None:
             self.run_worker(self._commands.interrupt(colony))
 
-    def do_clean_up(self) -> None:
+    async def do_clean_up(self) -> None:
         """Removes the colony's worktree."""
         colony = self._allowed("clean_up")
         if colony is not None:
-            self.run_worker(self._commands.clean_up(colony))
+            await self._begin(self._commands.clean_up(colony))
 
-    def do_colonize(self) -> None:
+    async def do_colonize(self) -> None:
         """Launches a colony."""
         name = self.surroundings.default_endpoint
         refusal = abilities.host_refusal("colonize", self._view.snapshot.endpoints.get(name))
         if refusal:
             self.tell(refusal, is_bad=True)
         else:
-            self.run_worker(self._launch(name))
+            await self._begin(self._launch(name))
 
-    def do_help(self) -> None:
+    async def do_help(self) -> None:
         """All keys."""
-        self.push_screen(Help(self.keymap, self.workspace.hints()))
+        await self.push_screen(Help(self.keymap, self.workspace.hints()))
+
+    def do_suspend(self) -> None:
+        """Gives the terminal back to the shell until `fg`."""
+        self.action_suspend_process()
 
     def do_quit(self) -> None:
-        """Leaves."""
+        """Leaves; what was typed is kept, colonies go on."""
+        self.store_drafts()
         self.exit()
+
+    def store_drafts(self) -> None:
+        """Keeps everything that was typed a moment ago."""
+        for pane in self.query(CardPane):
+            pane.store_draft()
+        self.query_one(ColonyWorkspace).store_draft()
 
     # What the panes want.
 
@@ -314,29 +333,19 @@ class CockpitApp(App[None]):
         if colony is not None and colony.suspended and not colony.answered_while_suspended:
             self.run_worker(self._quietly(self.cockpit.prewarm, event.key))
 
-    def on_card_drafted(self, event: intents.CardDrafted) -> None:
-        """Keeps what was chosen and typed."""
-        event.stop()
-        self._try(lambda: self.cockpit.drafts.keep_card(event.key, event.question, event.chosen))
-
     def on_card_sent(self, event: intents.CardSent) -> None:
         """Sends an answer: stored first, then on its way."""
         event.stop()
-        if self._try(lambda: self.cockpit.drafts.keep_card(event.key, event.question, event.chosen)):
+        if self.keep_card_draft(event.key, event.question, event.chosen):
             self._try(lambda: self.cockpit.answer(event.key, event.question, event.chosen))
         self._tick()
-
-    def on_message_drafted(self, event: intents.MessageDrafted) -> None:
-        """Keeps what was typed."""
-        event.stop()
-        self._try(lambda: self.cockpit.drafts.keep_message(event.key, event.text))
 
     def on_message_sent(self, event: intents.MessageSent) -> None:
         """Sends a message: stored first, then on its way."""
         event.stop()
         if self._try(lambda: self.cockpit.say(event.key, event.text)):
             self.query_one(ColonyWorkspace).sent()
-            self._try(lambda: self.cockpit.drafts.keep_message(event.key, ""))
+            self.keep_message_draft(event.key, "")
         self._tick()
 
     def on_older_wanted(self, event: intents.OlderWanted) -> None:
@@ -344,10 +353,10 @@ class CockpitApp(App[None]):
         event.stop()
         self.run_worker(self._quietly(self.cockpit.load_older, event.key))
 
-    def on_text_viewed(self, event: intents.TextViewed) -> None:
+    async def on_text_viewed(self, event: intents.TextViewed) -> None:
         """Shows a whole text."""
         event.stop()
-        self.push_screen(Viewer(event.title, event.text))
+        await self.push_screen(Viewer(event.title, event.text))
 
     def on_reconnect_wanted(self, event: intents.ReconnectWanted) -> None:
         """Tries a connection again at once."""
@@ -382,9 +391,20 @@ class CockpitApp(App[None]):
         except StoreError:
             return ""
 
-    async def ask(self, dialog: "Screen[T]") -> T | None:
+    def keep_card_draft(self, key: ColonyKey, question: OpenQuestion, chosen: Sequence[Chosen]) -> bool:
+        """Keeps what is chosen and typed in this card."""
+        return self._try(lambda: self.cockpit.drafts.keep_card(key, question, chosen))
+
+    def keep_message_draft(self, key: ColonyKey, text: str) -> bool:
+        """Keeps what is typed to this colony."""
+        return self._try(lambda: self.cockpit.drafts.keep_message(key, text))
+
+    async def ask(self, dialog: Screen[T], /) -> T | None:
         """The dialog's result, None when it was left."""
-        return await self.push_screen_wait(dialog)
+        result: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
+        await self.push_screen(dialog, result.set_result)
+        self._dialog_opened.set()
+        return await result
 
     def tell(self, words: str, *, is_bad: bool = False) -> None:
         """Shows words for a while."""
@@ -402,6 +422,19 @@ class CockpitApp(App[None]):
         path = crash.record(error, self.surroundings.crash_folder)
         self._exit_renderables.append(Text(crash.words(error, path)))
         self._close_messages_no_wait()
+
+    async def _begin(self, command: Coroutine[object, object, None]) -> None:
+        """Starts a command that begins with a dialog, and waits until the dialog has the keys.
+
+        Until then the next keys wait too: what is typed ahead is meant for the dialog.
+        """
+        self._dialog_opened.clear()
+        worker = self.run_worker(command)
+        opened = asyncio.ensure_future(self._dialog_opened.wait())
+        ended = asyncio.ensure_future(worker.wait())
+        await asyncio.wait({opened, ended}, timeout=DIALOG_S, return_when=asyncio.FIRST_COMPLETED)
+        opened.cancel()
+        ended.cancel()
 
     # Drawing.
 

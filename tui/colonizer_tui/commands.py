@@ -68,8 +68,8 @@ class ColonyCommands:
 
     async def clean_up(self, colony: Colony) -> None:
         """Removes a colony's worktree, after naming what would be lost."""
-        await self._cockpit.read_diff(colony.key)
-        diff = self._cockpit.snapshot.diffs[colony.key].diff
+        known = self._cockpit.snapshot.diffs.get(colony.key)
+        diff = None if known is None else known.diff
         changed = (
             ""
             if diff is None or not diff.files

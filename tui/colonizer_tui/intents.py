@@ -29,15 +29,6 @@ class ColonyOpened(Message):
 
 
 @dataclass
-class CardDrafted(Message):
-    """Something was chosen or typed in a card."""
-
-    key: ColonyKey
-    question: OpenQuestion
-    chosen: Sequence[Chosen]
-
-
-@dataclass
 class CardSent(Message):
     """The card is to be sent."""
 
@@ -49,14 +40,6 @@ class CardSent(Message):
 @dataclass
 class CardLeft(Message):
     """The card gives the keys back."""
-
-
-@dataclass
-class MessageDrafted(Message):
-    """Something was typed in the message field."""
-
-    key: ColonyKey
-    text: str
 
 
 @dataclass
@@ -97,14 +80,22 @@ class Refused(Message):
 
 
 class Desk(Protocol):
-    """What the panes ask the application for."""
+    """What the panes ask the application for, and have at once."""
 
     def card_draft(self, key: ColonyKey, question: OpenQuestion) -> tuple[Chosen, ...]:
         """What was chosen and typed in this card before."""
         ...
 
+    def keep_card_draft(self, key: ColonyKey, question: OpenQuestion, chosen: Sequence[Chosen]) -> bool:
+        """Keeps what is chosen and typed in this card; the person is told where that fails."""
+        ...
+
     def message_draft(self, key: ColonyKey) -> str:
         """What was typed to this colony before."""
+        ...
+
+    def keep_message_draft(self, key: ColonyKey, text: str) -> bool:
+        """Keeps what is typed to this colony; the person is told where that fails."""
         ...
 
 

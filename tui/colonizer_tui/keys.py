@@ -81,6 +81,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_file", ("right_curly_bracket",), "next file", "the next file", "Reading"),
     Action("previous_file", ("left_curly_bracket",), "previous file", "the previous file", "Reading"),
     Action("help", ("question_mark",), "help", "what the keys do here", "Program"),
+    Action("suspend", ("ctrl+z",), "suspend", "back to the shell until `fg`", "Program"),
     Action("quit", ("ctrl+q",), "quit", "leave; colonies go on", "Program"),
 )
 """All actions, in the order in which the help lists them."""

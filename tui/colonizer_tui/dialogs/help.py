@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from colonizer_tui.dialogs.dialog import Dialog
 from colonizer_tui.keys import ACTIONS, Keymap
 from colonizer_tui.present.line import EMPTY, Line, Span, column, line
+from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.line_view import LineView
 from colonizer_tui.widgets.lines import Lines
 
@@ -49,7 +50,7 @@ class Help(Dialog[None]):
     def on_mount(self) -> None:
         """The keys can be scrolled through."""
         self.set_lines("help-title", [line(Span("Keys", "strong"), Span("   esc closes", "muted")), EMPTY])
-        self.query_one(HelpLines).focus()
+        give_keys(self.query_one(HelpLines))
 
     def on_key(self, event: events.Key) -> None:
         """`?` and `q` close it as `esc` does."""

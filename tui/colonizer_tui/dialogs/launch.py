@@ -13,6 +13,7 @@ from colonizer_client.mothership.models import LaunchOrder
 from colonizer_tui.dialogs.dialog import Dialog, box_width
 from colonizer_tui.present.line import EMPTY, Line, Span, column, line, wrap
 from colonizer_tui.widgets.draft_field import DraftField
+from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.lines import Lines
 
 LABEL_WIDTH = 11
@@ -68,7 +69,7 @@ class Launch(Dialog[LaunchOrder]):
         task.set_text(self._defaults.task)
         for field in self.query(Input):
             field.cursor_blink = False
-        (task if self._defaults.repo else self.query_one("#launch-repo", Input)).focus()
+        give_keys(task if self._defaults.repo else self.query_one("#launch-repo", Input))
         for name in ("repo", "task", "issue", "model"):
             self.set_lines(f"label-{name}", [(Span(column(name, LABEL_WIDTH), "muted"),)])
         self._draw()
@@ -142,7 +143,7 @@ class Launch(Dialog[LaunchOrder]):
 
     def _refuse(self, words: str, field: str) -> None:
         self._error = words
-        self.query_one(field).focus()
+        give_keys(self.query_one(field))
 
     def _draw(self) -> None:
         width = box_width(self)

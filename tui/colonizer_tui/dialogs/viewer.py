@@ -5,6 +5,7 @@ from textual.app import ComposeResult
 
 from colonizer_tui.dialogs.dialog import Dialog
 from colonizer_tui.present.line import Line, Span, line, spread, wrap
+from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.line_view import LineView
 from colonizer_tui.widgets.lines import Lines
 
@@ -62,7 +63,7 @@ class Viewer(Dialog[None]):
     def on_mount(self) -> None:
         """The text gets the keys."""
         self.set_lines("viewer-title", [line(Span(self._title, "strong"))])
-        self.query_one(TextLines).focus()
+        give_keys(self.query_one(TextLines))
         self.call_after_refresh(self._draw_foot)
 
     def on_resize(self) -> None:

@@ -12,13 +12,14 @@ from colonizer_client.attention import waiting_since
 from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.outbox import Delivery
-from colonizer_tui.intents import CardDrafted, CardLeft, CardSent, Refused, TextViewed, desk_of
+from colonizer_tui.intents import CardLeft, CardSent, Refused, TextViewed, desk_of
 from colonizer_tui.present import abilities, card
 from colonizer_tui.present.card import Spot
 from colonizer_tui.present.line import Span, line, spread
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.draft_field import DraftField
 from colonizer_tui.widgets.ink import ink_of
+from colonizer_tui.widgets.keys_to import give_keys, has_keys
 from colonizer_tui.widgets.lines import Lines
 
 DRAFT_DELAY_S = 0.2
@@ -59,7 +60,7 @@ class CardPane(Widget, can_focus=True):
     @property
     def is_open(self) -> bool:
         """Whether the keys go to the card."""
-        return self.has_focus or self._field_in_focus() is not None
+        return has_keys(self) or self._field_in_focus() is not None
 
     def show(self, key: ColonyKey, question: OpenQuestion, view: View) -> None:
         """Shows a question. Another one than before closes the card: keys meant for the old one reach nothing."""
@@ -70,7 +71,7 @@ class CardPane(Widget, can_focus=True):
                 if self._delivery() is None:
                     self.post_message(Refused("another question is open now: a opens it"))
                 self.post_message(CardLeft())
-            self._store_draft()
+            self.store_draft()
             self._key, self._question = key, question
             self._chosen = list(desk_of(self).card_draft(key, question))
             self._spot = Spot(next((place for place, given in enumerate(self._chosen) if given.is_empty), 0))
@@ -79,7 +80,7 @@ class CardPane(Widget, can_focus=True):
 
     def open(self) -> None:
         """Takes the keys; where the next prompt to answer has no options, its field takes them."""
-        self.focus()
+        give_keys(self)
         if not self._option_count(self._spot.prompt):
             self._edit(self._spot.prompt)
 
@@ -112,7 +113,7 @@ class CardPane(Widget, can_focus=True):
 
     def on_key(self, event: events.Key) -> None:
         """A digit picks an option of the prompt under the cursor."""
-        if self.has_focus and event.character is not None and event.character in "123456789":
+        if has_keys(self) and event.character is not None and event.character in "123456789":
             event.stop()
             self._pick(int(event.character) - 1)
 
@@ -146,20 +147,20 @@ class CardPane(Widget, can_focus=True):
         missing = next((place for place, given in enumerate(self._chosen) if given.is_empty), None)
         if missing is not None:
             self._spot = Spot(missing)
-            self.focus()
+            give_keys(self)
             self.draw()
             which = f"question {missing + 1} is" if len(self._chosen) > 1 else "it is"
             self.post_message(Refused(f"{which} not answered yet: pick an option, or write something else"))
             return
-        self._store_draft()
+        self.store_draft()
         self.post_message(CardSent(key, question, tuple(self._chosen)))
 
     def do_back(self) -> None:
         """From a field to the options, from the options back to where the card was opened."""
         if self._field_in_focus() is not None:
-            self.focus()
+            give_keys(self)
         else:
-            self._store_draft()
+            self.store_draft()
             self.post_message(CardLeft())
 
     def do_view(self) -> None:
@@ -177,6 +178,14 @@ class CardPane(Widget, can_focus=True):
         labels = given.labels if self._is_multi(place) or not event.text_area.text.strip() else ()
         self._chosen[place] = Chosen(labels, event.text_area.text)
         self._changed()
+
+    def store_draft(self) -> None:
+        """Keeps what was chosen and typed since the last time."""
+        if self._saving is not None:
+            self._saving.stop()
+            self._saving = None
+            if self._key is not None and self._question is not None:
+                desk_of(self).keep_card_draft(self._key, self._question, tuple(self._chosen))
 
     def _draw_prompt(self, question: OpenQuestion, place: int, spot: Spot | None, width: int) -> None:
         glyphs, chosen = ink_of(self).glyphs, self._chosen[place]
@@ -197,7 +206,7 @@ class CardPane(Widget, can_focus=True):
         keys = line(Span("a", "key"), Span(" answer", "muted"))
         if self.is_open:
             count = f" {len(self._chosen)}" if len(self._chosen) > 1 else ""
-            key = "enter" if question.is_single_choice and self.has_focus and not self._chosen[0].is_empty else "ctrl+s"
+            key = "enter" if question.is_single_choice and has_keys(self) and not self._chosen[0].is_empty else "ctrl+s"
             keys = line(Span(key, "key"), Span(f" send{count}", "muted"))
         self.query_one("#card-foot", Lines).set_lines([spread(status, keys, width)])
 
@@ -259,22 +268,15 @@ class CardPane(Widget, can_focus=True):
     def _edit(self, place: int) -> None:
         field = self.query_one(f"#other-{place}", DraftField)
         field.add_class("shown")
-        field.focus()
+        give_keys(field)
         self.draw()
 
     def _changed(self) -> None:
         if self._saving is not None:
             self._saving.stop()
-        self._saving = self.set_timer(DRAFT_DELAY_S, self._store_draft)
+        self._saving = self.set_timer(DRAFT_DELAY_S, self.store_draft)
         self.draw()
         self.call_after_refresh(self._scroll_to_spot)
-
-    def _store_draft(self) -> None:
-        if self._saving is not None:
-            self._saving.stop()
-            self._saving = None
-            if self._key is not None and self._question is not None:
-                self.post_message(CardDrafted(self._key, self._question, tuple(self._chosen)))
 
     def _scroll_to_spot(self) -> None:
         found = self.query(f"#prompt-{self._spot.prompt}")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from colonizer_client.mothership.models import Colony, OpenQuestion
-from colonizer_client.snapshot import EndpointState, Health, may_ask
+from colonizer_client.snapshot import EndpointState, Health
 
 ALLOWED = ""
 
@@ -46,7 +46,7 @@ def refusal(action: str, colony: Colony | None, endpoint: EndpointState | None, 
 def _answer(colony: Colony, question: OpenQuestion | None) -> str:
     if colony.answered_while_suspended:
         return "it is answered; it goes on when a slot is free"
-    if not may_ask(colony):
+    if not colony.may_ask:
         return f"it asks nothing: it is {_state(colony)}"
     return ALLOWED if question is not None else "its question is not read yet"
 

@@ -53,7 +53,7 @@ def folds(entry: Entry) -> bool:
 
 def whole_text(entry: Entry) -> str:
     """Everything that the entry holds, for the viewer."""
-    title = entry.title.replace("\t", " ")
+    title = f"{entry.title} {entry.argument}".rstrip()
     parts = [title if entry.kind is not Kind.USER else "", entry.body, entry.result]
     if entry.question is not None:
         for prompt in entry.question.prompts:
@@ -94,7 +94,6 @@ def _thinking(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
 
 
 def _tool(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
-    name, _, argument = entry.title.partition("\t")
     mark, role = {
         State.DONE: (sheet.glyphs["yes"], "ok"),
         State.FAILED: (sheet.glyphs["no"], "danger"),
@@ -103,11 +102,11 @@ def _tool(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     outcome = entry.result.strip().partition("\n")[0] if entry.state is State.FAILED else ""
     room = sheet.text - 2
     outcome = cut(outcome, room // 2)
-    text: Line = (Span(f"{mark} ", role), Span(cut(argument, room - len(outcome) - 2)))
+    text: Line = (Span(f"{mark} ", role), Span(cut(entry.argument, room - len(outcome) - 2)))
     if outcome:
         gap = " " * max(room - width_of(text) + 2 - width_of((Span(outcome),)), 1)
         text = (*text, Span(gap), Span(outcome, "danger"))
-    yield sheet.row(entry.at, name, "muted", text)
+    yield sheet.row(entry.at, entry.title, "muted", text)
     if not is_folded:
         for body, body_role in ((entry.body, "dim"), (entry.result, "muted" if not outcome else "danger")):
             yield from (sheet.below(line) for line in _limited(body, body_role, sheet.text))

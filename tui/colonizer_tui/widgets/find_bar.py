@@ -6,6 +6,8 @@ from textual import events
 from textual.message import Message
 from textual.widgets import Input
 
+from colonizer_tui.widgets.keys_to import give_keys
+
 
 class FindBar(Input):
     """Opens at the edge of a pane. What is typed is searched for at once; enter keeps it, esc drops it."""
@@ -36,7 +38,7 @@ class FindBar(Input):
     def open(self) -> None:
         """Takes the keys."""
         self.add_class("shown")
-        self.focus()
+        give_keys(self)
 
     def close(self) -> None:
         """Drops what is searched for."""

@@ -10,7 +10,7 @@ from textual.widgets import TextArea
 from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
 from colonizer_client.text import safe_line
-from colonizer_tui.intents import ColonyOpened, MessageDrafted, MessageSent, desk_of
+from colonizer_tui.intents import ColonyOpened, MessageSent, desk_of
 from colonizer_tui.panes.diff import DiffPane
 from colonizer_tui.panes.transcript import TranscriptPane
 from colonizer_tui.present import card, inspector, states, words
@@ -19,6 +19,7 @@ from colonizer_tui.present.view import View
 from colonizer_tui.widgets.draft_field import DraftField
 from colonizer_tui.widgets.find_bar import FindBar
 from colonizer_tui.widgets.ink import ink_of
+from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.workspace import NARROW, Workspace
 
@@ -84,13 +85,13 @@ class ColonyWorkspace(Workspace):
 
     def open(self, event: ColonyOpened) -> None:
         """Opens a colony; its half-typed message is there again."""
-        self._store_draft()
+        self.store_draft()
         if event.key != self._key:
             self._key = event.key
             self.field.set_text(desk_of(self).message_draft(event.key))
             self._find_bar.close()
         self.set_class(event.pane == "diff", "diff")
-        (self.diff if event.pane == "diff" else self.transcript).focus()
+        give_keys(self.diff if event.pane == "diff" else self.transcript)
 
     def show(self, view: View, topics: Topics) -> None:
         """Shows a moment."""
@@ -109,7 +110,7 @@ class ColonyWorkspace(Workspace):
     def focus_first(self) -> None:
         """The pane in front."""
         if self._key is not None:
-            (self.diff if self.has_class("diff") and self.has_class("narrow") else self.transcript).focus()
+            give_keys(self.diff if self.has_class("diff") and self.has_class("narrow") else self.transcript)
 
     def hints(self) -> Sequence[str]:
         """What helps most in the pane with the keys."""
@@ -124,31 +125,31 @@ class ColonyWorkspace(Workspace):
     def do_diff(self) -> None:
         """The changes get the keys."""
         self.set_class(True, "diff")
-        self.diff.focus()
+        give_keys(self.diff)
 
     def do_next_pane(self) -> None:
         """From transcript to diff to the message field and around."""
         if self.transcript.has_focus:
             self.do_diff()
         elif self.diff.has_focus:
-            self.field.focus()
+            give_keys(self.field)
         else:
             self.set_class(False, "diff")
-            self.transcript.focus()
+            give_keys(self.transcript)
 
     def do_previous_pane(self) -> None:
         """The other way around."""
         if self.transcript.has_focus:
-            self.field.focus()
+            give_keys(self.field)
         elif self.diff.has_focus:
             self.set_class(False, "diff")
-            self.transcript.focus()
+            give_keys(self.transcript)
         else:
             self.do_diff()
 
     def do_message(self) -> None:
         """The message field gets the keys."""
-        self.field.focus()
+        give_keys(self.field)
 
     def do_send(self) -> None:
         """Sends the message."""
@@ -167,8 +168,8 @@ class ColonyWorkspace(Workspace):
     def do_back(self) -> None:
         """From the message field to the transcript."""
         if self.field.has_focus:
-            self._store_draft()
-            self.transcript.focus()
+            self.store_draft()
+            give_keys(self.transcript)
         elif self._find_bar.has_class("shown"):
             self._find_bar.close()
 
@@ -186,7 +187,7 @@ class ColonyWorkspace(Workspace):
         """Keeps what is typed."""
         event.stop()
         self._cancel_saving()
-        self._saving = self.set_timer(DRAFT_DELAY_S, self._store_draft)
+        self._saving = self.set_timer(DRAFT_DELAY_S, self.store_draft)
 
     def on_find_bar_sought(self, event: FindBar.Sought) -> None:
         """Marks what is searched for in both panes."""
@@ -201,19 +202,20 @@ class ColonyWorkspace(Workspace):
         """The pane in front gets the keys back, at the first match."""
         event.stop()
         pane = self.diff if self.has_class("diff") else self.transcript
-        pane.focus()
+        give_keys(pane)
         if pane.needle:
             pane.do_next_match()
+
+    def store_draft(self) -> None:
+        """Keeps what was typed since the last time."""
+        if self._saving is not None:
+            self._cancel_saving()
+            if self._key is not None:
+                desk_of(self).keep_message_draft(self._key, self.field.text)
 
     @property
     def _find_bar(self) -> FindBar:
         return self.query_one(FindBar)
-
-    def _store_draft(self) -> None:
-        if self._saving is not None:
-            self._cancel_saving()
-            if self._key is not None:
-                self.post_message(MessageDrafted(self._key, self.field.text))
 
     def _cancel_saving(self) -> None:
         if self._saving is not None:

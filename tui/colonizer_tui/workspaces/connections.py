@@ -9,6 +9,7 @@ from colonizer_client.snapshot import Topics
 from colonizer_tui.panes.endpoint_list import EndpointList
 from colonizer_tui.present import endpoints
 from colonizer_tui.present.view import View
+from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.workspace import NARROW, Workspace
 
@@ -51,7 +52,7 @@ class Connections(Workspace):
 
     def focus_first(self) -> None:
         """The list."""
-        self.list.focus()
+        give_keys(self.list)
 
     def hints(self) -> Sequence[str]:
         """What helps with a connection."""

@@ -16,6 +16,7 @@ from colonizer_tui.present.line import Line, Span, line, spread
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.find_bar import FindBar
 from colonizer_tui.widgets.ink import ink_of
+from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.detail import Detail
 from colonizer_tui.workspaces.workspace import NARROW, WIDE, Workspace
@@ -91,7 +92,7 @@ class Fleet(Workspace):
 
     def focus_first(self) -> None:
         """The list."""
-        self.list.focus()
+        give_keys(self.list)
 
     def hints(self) -> Sequence[str]:
         """What helps most with the selected colony."""
@@ -129,7 +130,7 @@ class Fleet(Workspace):
         """Puts the inspector back in the place of the card."""
         self.set_class(False, "card")
         self.detail.close_card()
-        self.list.focus()
+        give_keys(self.list)
         self.call_later(self._show_detail)
 
     def on_find_bar_sought(self, event: FindBar.Sought) -> None:
@@ -143,7 +144,7 @@ class Fleet(Workspace):
     def on_find_bar_closed(self, event: FindBar.Closed) -> None:
         """The list gets the keys back."""
         event.stop()
-        self.list.focus()
+        give_keys(self.list)
 
     def _show_detail(self) -> None:
         self.detail.show(self.colony, self.view)

@@ -11,6 +11,7 @@ from colonizer_tui.intents import CardLeft, ColonyOpened
 from colonizer_tui.panes.inbox import InboxList
 from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
 from colonizer_tui.present.view import View
+from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.detail import Detail
 from colonizer_tui.workspaces.workspace import NARROW, Workspace
@@ -68,7 +69,7 @@ class NeedsYou(Workspace):
 
     def focus_first(self) -> None:
         """The inbox."""
-        self.list.focus()
+        give_keys(self.list)
 
     def hints(self) -> Sequence[str]:
         """What helps most with the selected need."""
@@ -101,7 +102,7 @@ class NeedsYou(Workspace):
     def leave_card(self) -> None:
         """Gives the keys back to the inbox."""
         self.set_class(False, "card")
-        self.list.focus()
+        give_keys(self.list)
 
     def _show_detail(self) -> None:
         self.detail.show(self.colony, self.view)

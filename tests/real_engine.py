@@ -1,0 +1,104 @@
+"""A local engine of this test's own, and a cockpit that talks to it."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TypeVar
+
+import psutil
+from textual.pilot import Pilot
+
+from colonizer_cli.wiring import Wiring, local_engine
+from colonizer_client.engine import LocalEngine
+from colonizer_client.errors import ClientError
+from colonizer_client.identity import EndpointName
+from colonizer_client.mothership import calls
+from colonizer_client.mothership.calls import Call
+from colonizer_client.mothership.models import Colony
+from colonizer_client.mothership.oneshot import OneShot
+from colonizer_config.paths import Paths
+from colonizer_config.settings import load
+from colonizer_tui.app import CockpitApp, Surroundings
+
+T = TypeVar("T")
+
+LOCAL = EndpointName("local")
+PATIENCE_S = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class RealEngine:
+    """The engine of the sealed home, as a test asks it behind the cockpit's back."""
+
+    paths: Paths
+    engine: LocalEngine
+
+    def ask(self, call: Call[T]) -> T:
+        """The result of a call over the private socket."""
+        return OneShot(self.engine.address, self.engine.token()).run(call)
+
+    def colonies(self) -> tuple[Colony, ...]:
+        """All colonies, newest first."""
+        return self.ask(calls.colonies(LOCAL))[0]
+
+    def pid(self) -> int:
+        """The engine's process."""
+        found = self.ask(calls.engine_state()).get("pid")
+        assert isinstance(found, int)
+        return found
+
+
+@contextmanager
+def real_engine() -> Iterator[RealEngine]:
+    """The engine of the sealed home; it runs when something starts it, and no longer than the test."""
+    paths = Paths.from_environment()
+    engine = RealEngine(paths, local_engine(paths))
+    try:
+        yield engine
+    finally:
+        if engine.engine.is_running():
+            process = psutil.Process(engine.pid())
+            with suppress(ClientError):
+                engine.ask(calls.stop_engine())
+            try:
+                process.wait(PATIENCE_S)
+            except psutil.TimeoutExpired:
+                process.kill()
+                raise
+
+
+def cockpit_app() -> CockpitApp:
+    """The cockpit as the program wires it, standing in the current folder."""
+    paths = Paths.from_environment()
+    wiring = Wiring(paths, load(paths.settings))
+    local = wiring.local
+    return CockpitApp(
+        wiring.cockpit,
+        Surroundings(
+            repo_name=lambda: "" if local.standing_in is None else local.standing_in.name_raw,
+            agents=("demo",),
+            crash_folder=paths.engine.root,
+        ),
+    )
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
+    """Returns when the condition holds; lets the application work meanwhile.
+
+    Raises:
+        TimeoutError: It does not hold in time; the screen is in the error.
+    """
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while not condition():
+                await pilot.pause(0.02)
+    except TimeoutError:
+        raise TimeoutError(f"this is on the screen:\n{screen_text(pilot)}") from None
+
+
+def screen_text(pilot: Pilot[None]) -> str:
+    """What is on the screen, without colours."""
+    app = pilot.app
+    strips = app.screen._compositor.render_strips(app.size)  # pyright: ignore[reportPrivateUsage]
+    return "\n".join(strip.text.rstrip() for strip in strips)
