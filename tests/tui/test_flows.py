@@ -43,7 +43,7 @@ async def launch(pilot: Pilot[None], engine: RealEngine, task: str = "Say hello"
     await pilot.press("c")
     await until(pilot, lambda: "Colonize" in screen_text(pilot))
     await pilot.press(*typed(task), "ctrl+s")
-    await until(pilot, lambda: "asks" in screen_text(pilot))
+    await until(pilot, lambda: "? notes" in screen_text(pilot))
     return engine.colonies()[0]
 
 
@@ -145,7 +145,7 @@ async def test_a_half_typed_answer_and_message_are_there_after_a_restart(engine:
         await pilot.press("escape", "escape", "m", *typed("hold on"))
         await pilot.pause(0.4)
     async with cockpit_app().run_test(size=SIZE, notifications=True) as pilot:
-        await until(pilot, lambda: "asks" in screen_text(pilot))
+        await until(pilot, lambda: "? notes" in screen_text(pilot))
         await pilot.press("a")
         await until(pilot, lambda: "by hand" in screen_text(pilot))
         await pilot.press("escape", "escape", "enter")

@@ -1,6 +1,7 @@
 """The terminal face: it shows moments of the hub in workspaces, and turns what the person wants into commands."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -117,7 +118,7 @@ class CockpitApp(App[None]):
         self._followed: set[ColonyKey] = set()
         self._told: set[str] = set()
         self._guard = ControlGuard()
-        self._dialog_opened = asyncio.Event()
+        self._keys_may_go_on = asyncio.Event()
         for made in theme.themes():
             self.register_theme(made)
         self.theme = surroundings.theme if surroundings.theme in self.available_themes else theme.DEFAULT_THEME
@@ -402,8 +403,8 @@ class CockpitApp(App[None]):
     async def ask(self, dialog: Screen[T], /) -> T | None:
         """The dialog's result, None when it was left."""
         result: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
-        await self.push_screen(dialog, result.set_result)
-        self._dialog_opened.set()
+        await self.push_screen(dialog, lambda given: None if result.done() else result.set_result(given))
+        self._keys_may_go_on.set()
         return await result
 
     def tell(self, words: str, *, is_bad: bool = False) -> None:
@@ -428,13 +429,18 @@ class CockpitApp(App[None]):
 
         Until then the next keys wait too: what is typed ahead is meant for the dialog.
         """
-        self._dialog_opened.clear()
-        worker = self.run_worker(command)
-        opened = asyncio.ensure_future(self._dialog_opened.wait())
-        ended = asyncio.ensure_future(worker.wait())
-        await asyncio.wait({opened, ended}, timeout=DIALOG_S, return_when=asyncio.FIRST_COMPLETED)
-        opened.cancel()
-        ended.cancel()
+        self._keys_may_go_on.clear()
+
+        async def run() -> None:
+            try:
+                await command
+            finally:
+                self._keys_may_go_on.set()
+
+        self.run_worker(run())
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(DIALOG_S):
+                await self._keys_may_go_on.wait()
 
     # Drawing.
 
