@@ -5,7 +5,8 @@ import json
 import logging
 import os
 import signal
-from collections.abc import Mapping
+import socket
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -99,14 +100,39 @@ async def _serve(options: EngineOptions, report: "_Readiness", stack: ExitStack)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, life.stop)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    listeners = _listeners(options, mothership, presence, life, stack)
+    if options.bind is not None:
+        mothership.scheduler.begin()
+    failures: list[str] = []
+    try:
+        await _live(mothership, life, listeners, report)
+    except* MothershipError as problems:
+        failures = [str(problem) for problem in problems.exceptions]
+    if failures:
+        raise DaemonError("; ".join(failures))
+    _log.info("engine ends in order")
+
+
+_Listeners = Sequence[tuple[Listener, socket.socket]]
+
+
+def _listeners(
+    options: EngineOptions, mothership: Mothership, presence: Presence, life: Life, stack: ExitStack
+) -> _Listeners:
+    """What answers on the private socket and, where it is asked for, on a port; all are open."""
     table = Table([*ROUTES, *engine_routes(life)])
-    servers = [(Listener(Door(mothership, table, "private", presence)), private_socket(options.socket))]
+    private = Listener(Door(mothership, table, "private", presence))
+    listeners = [(private, stack.enter_context(private_socket(options.socket)))]
     if options.bind is not None:
         host, port = options.bind
-        public = Door(mothership, table, "tcp", presence, (*options.allowed_hosts, host))
-        servers.append((Listener(public), tcp_port(host, port)))
-        mothership.scheduler.begin()
-    listeners = [(listener, stack.enter_context(listening)) for listener, listening in servers]
+        named = os.environ.get("COLONIZER_ALLOWED_HOSTS", "").split(",")
+        allowed = (host, *options.allowed_hosts, *(name.strip() for name in named if name.strip()))
+        public = Listener(Door(mothership, table, "tcp", presence, allowed))
+        listeners.append((public, stack.enter_context(tcp_port(host, port))))
+    return listeners
+
+
+async def _live(mothership: Mothership, life: Life, listeners: _Listeners, report: "_Readiness") -> None:
     async with asyncio.TaskGroup() as tasks:
         colonies = tasks.create_task(mothership.serve(life.stopping))
         serving = [tasks.create_task(listener.run_on(listening)) for listener, listening in listeners]
@@ -120,15 +146,15 @@ async def _serve(options: EngineOptions, report: "_Readiness", stack: ExitStack)
         for listener, _ in listeners:
             listener.stop()
         await asyncio.wait(serving)
-    _log.info("engine ends in order")
 
 
 def _circumstances(options: EngineOptions, token: str) -> Circumstances:
     home = Path(os.environ.get("HOME", "/"))
+    ours = (options.settings.parent, options.folder.root, options.socket.parent)
     secrets = (home / ".ssh", home / ".gnupg")
     environment = dict(os.environ)
     return Circumstances(
-        folders=Folders(options.folder.worktrees, options.folder.out, (*options.hidden, *secrets)),
+        folders=Folders(options.folder.worktrees, options.folder.out, (*ours, *options.hidden, *secrets)),
         read_settings=partial(load, options.settings),
         owner_token=token,
         version=__version__,

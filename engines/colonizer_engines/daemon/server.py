@@ -10,6 +10,7 @@ from starlette.types import ASGIApp
 
 PING_S = 20.0
 _GOODBYE_S = 2
+_MESSAGE_LIMIT_BYTES = 1024 * 1024
 
 
 class Listener(uvicorn.Server):
@@ -22,6 +23,7 @@ class Listener(uvicorn.Server):
             ws_ping_interval=PING_S,
             ws_ping_timeout=PING_S,
             ws_per_message_deflate=False,
+            ws_max_size=_MESSAGE_LIMIT_BYTES,
             lifespan="off",
             access_log=False,
             log_config=None,

@@ -16,6 +16,9 @@ from colonizer_engines.mothership.wire import as_object
 
 TEXT_LIMIT_BYTES = 100_000
 
+UNREAD_LIMIT = 100
+"""Messages that an agent has not read; they are kept, so there is an end to them."""
+
 _MESSAGE_SHAPE = 'expected {"id": str of 1-64 of A-Z a-z 0-9 _ -, "text": str}'
 _MESSAGE_TEXT = 'expected a non-empty "text" of at most 100,000 characters'
 _MESSAGE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -94,6 +97,7 @@ class Conversation:
         live = colony.session.live
         duplicate = self._fleet.store.knows_message_id(colony.id, message_id)
         if not duplicate:
+            self._check_room(colony)
             text = caller.marked(text)
             with self._fleet.change() as change:
                 change.remember_message(colony.id, message_id)
@@ -116,6 +120,11 @@ class Conversation:
             raise Refusal(409, f"colony finished ({status}): the note would go nowhere{hint}")
         if status == "publishing":
             raise Refusal(409, "the colony is publishing and cannot take a message; retry once it has resumed")
+
+    def _check_room(self, colony: Colony) -> None:
+        waiting = len(colony.unheard_messages) + len(colony.session.pending_notes or ())
+        if waiting >= UNREAD_LIMIT:
+            raise Refusal(409, f"{waiting} messages wait already; the agent has to read them first")
 
     # Commands of the events socket
 

@@ -114,6 +114,9 @@ class Launches:
     ) -> Session | tuple[Settings, str]:
         """The colony of an earlier request with the same key, or the settings and the agent of the new one."""
         check_name_of_caller(body.get("external_ref"), "external_ref")
+        check_name_of_caller(key, "Idempotency-Key")
+        if key is not None and not key.isascii():
+            raise Refusal(400, "`Idempotency-Key` must be printable ASCII")
         earlier = self._earlier(name, caller, key)
         if earlier is not None:
             return earlier

@@ -45,6 +45,8 @@ class Lifecycle:
         self._scheduler = scheduler
         self._environments = environments
         self._folders = folders
+        self._losing_files: set[ColonyId] = set()
+        """Colonies whose worktree is being removed: no agent may come up in it."""
 
     # Stop and go
 
@@ -82,6 +84,8 @@ class Lifecycle:
             self._scheduler.tick()
             return self._fleet.get(colony_id).session
         check_resumable(colony)
+        if colony.id in self._losing_files:
+            raise Refusal(409, NOT_RESUMABLE)
         return self.go_on(colony)
 
     def go_on(self, colony: Colony, resume_note: str | None = None) -> Session:
@@ -191,11 +195,16 @@ class Lifecycle:
         return session.id
 
     async def _remove_files(self, colony: ColonyId) -> None:
-        await self._runs.end(colony)
+        if colony in self._losing_files:
+            raise Refusal(409, "its files are being removed already")
+        self._losing_files.add(colony)
         try:
+            await self._runs.end(colony)
             await remove_files(self._fleet.get(colony), self._folders)
         except RepositoryError as problem:
             raise Refusal(500, str(problem)) from problem
+        finally:
+            self._losing_files.discard(colony)
 
     # The queue
 

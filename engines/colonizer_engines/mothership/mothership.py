@@ -48,7 +48,7 @@ class Mothership:
         self.given = given
         self.clock = given.clock
         self.started_at: datetime = given.clock.now()
-        self.tokens = Tokens(given.owner_token, store.tokens())
+        self.tokens = Tokens(given.owner_token, store.tokens(), given.clock)
         self.repositories = KnownRepositories(store)
         self.environments = Environments(given.agent_environment)
         self.sandboxes = Sandboxes()
@@ -90,9 +90,9 @@ class Mothership:
         no_more_agents = asyncio.Event()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.runs.serve(no_more_agents))
-            queue = tasks.create_task(self.scheduler.serve())
+            tasks.create_task(self.scheduler.serve())
             await stopping.wait()
-            queue.cancel()
+            self.scheduler.close()
             await self._stop_all()
             no_more_agents.set()
 

@@ -59,6 +59,7 @@ class Scheduler:
         self._wake = asyncio.Event()
         self.begun = False
         """Whether queued colonies start at all: reading alone shall have no effects."""
+        self._closed = False
         self.last_tick: float | None = None
         fleet.on_change(self._wake.set)
 
@@ -68,6 +69,11 @@ class Scheduler:
             self.begun = True
             self._wake.set()
 
+    def close(self) -> None:
+        """Has nothing start any more, since the engine ends."""
+        self._closed = True
+        self._wake.set()
+
     def settings(self) -> Settings:
         """The settings as they are now; where they cannot be read, as they were last."""
         with contextlib.suppress(SettingsError):
@@ -75,14 +81,14 @@ class Scheduler:
         return self._settings
 
     async def serve(self) -> None:
-        """Looks at the queue every few seconds and whenever something changed, until cancelled."""
-        while True:
+        """Looks at the queue every few seconds and whenever something changed, until closed."""
+        while not self._closed:
             waiting = self.begun and self._queue()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(TICK_S if waiting else None):
                     await self._wake.wait()
             self._wake.clear()
-            if self.begun:
+            if self.begun and not self._closed:
                 self.tick()
 
     def tick(self) -> None:
@@ -112,7 +118,7 @@ class Scheduler:
             and queue_order(other.session) < queue_order(session)
             and self._obstacle(other.session, settings) is None
         )
-        return self.gate(session, settings) is None and not any(True for _ in ahead)
+        return not self._closed and self.gate(session, settings) is None and not any(True for _ in ahead)
 
     def gate(self, session: Session, settings: Settings) -> Gate | None:
         """Why the queued colony cannot start now, or None where it can."""

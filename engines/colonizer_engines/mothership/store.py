@@ -7,7 +7,7 @@ All calls are short and made from the event loop; the engine owns the one connec
 
 import os
 import sqlite3
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +35,9 @@ CREATE TABLE message_ids (colony TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (c
 CREATE TABLE tokens (id TEXT PRIMARY KEY, digest TEXT NOT NULL UNIQUE, record BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE repositories (name TEXT PRIMARY KEY, git_dir TEXT NOT NULL, top TEXT NOT NULL) WITHOUT ROWID;
 """
+
+PIECE_BYTES = 4 * 1024 * 1024
+"""How much of a log is taken into memory at once: an agent may write lines of 256 KiB."""
 
 _FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -168,35 +171,47 @@ class Store:
         return seq or 0
 
     def events_after(self, colony: ColonyId, epoch: int, seq: int, limit: int) -> list[EventRow]:
-        """Up to `limit` events of the run after `seq`, oldest first."""
-        return self._events("epoch = ? AND seq > ? ORDER BY seq LIMIT ?", colony, epoch, seq, limit)
+        """Up to `limit` events of the run after `seq`, oldest first; fewer where they are large."""
+        found = self._events("epoch = ? AND seq > ? ORDER BY seq LIMIT ?", colony, epoch, seq, limit)
+        return _no_more_than(PIECE_BYTES, found)
 
-    def events_before(self, colony: ColonyId, epoch: int, seq: int, limit: int) -> list[EventRow]:
-        """Up to `limit` events of the run before `seq`, newest first."""
-        return self._events("epoch = ? AND seq < ? ORDER BY seq DESC LIMIT ?", colony, epoch, seq, limit)
+    def events_before(
+        self, colony: ColonyId, epoch: int, seq: int, limit: int, limit_bytes: int = PIECE_BYTES
+    ) -> list[EventRow]:
+        """Up to `limit` events of the run before `seq`, newest first; fewer where they are large."""
+        found = self._events("epoch = ? AND seq < ? ORDER BY seq DESC LIMIT ?", colony, epoch, seq, limit)
+        return _no_more_than(limit_bytes, found)
 
     def last_event(self, colony: ColonyId, epoch: int, kind: str, before: int) -> EventRow | None:
         """The run's newest event of this type before the number."""
-        found = self._events(
-            "epoch = ? AND seq < ? AND type = ? ORDER BY seq DESC LIMIT 1", colony, epoch, before, kind
-        )
-        return found[0] if found else None
+        where = "epoch = ? AND seq < ? AND type = ? ORDER BY seq DESC LIMIT 1"
+        return next(self._events(where, colony, epoch, before, kind), None)
 
-    def events_of_type(self, colony: ColonyId, epoch: int, kind: str) -> list[EventRow]:
+    def events_of_type(self, colony: ColonyId, epoch: int, kind: str) -> Iterator[EventRow]:
         """All events of this type in the run, oldest first."""
         return self._events("epoch = ? AND type = ? ORDER BY seq", colony, epoch, kind)
 
-    def settler_events(self, colony: ColonyId, epoch: int) -> list[EventRow]:
-        """All events of subagents in the run, oldest first."""
-        return self._events("epoch = ? AND settler IS NOT NULL ORDER BY seq", colony, epoch)
+    def count_events(self, colony: ColonyId, epoch: int, kind: str) -> int:
+        """How many events of this type the run has."""
+        with _translated("the events"):
+            (count,) = self._connection.execute(
+                "SELECT COUNT(*) FROM events WHERE colony = ? AND epoch = ? AND type = ?", (colony, epoch, kind)
+            ).fetchone()
+        return int(count)
 
-    def _events(self, where: str, colony: ColonyId, *values: object) -> list[EventRow]:
+    def settler_events(self, colony: ColonyId, epoch: int) -> Iterator[EventRow]:
+        """All events of subagents in the run but the pieces of their texts, oldest first."""
+        where = "epoch = ? AND settler IS NOT NULL AND type != 'assistant_text_delta' ORDER BY seq"
+        return self._events(where, colony, epoch)
+
+    def _events(self, where: str, colony: ColonyId, *values: object) -> Iterator[EventRow]:
         with _translated("the events"):
             rows = self._connection.execute(
                 f"SELECT colony, epoch, seq, type, settler, body FROM events WHERE colony = ? AND {where}",
                 (colony, *values),
-            ).fetchall()
-        return [EventRow(*row) for row in rows]
+            )
+            for row in rows:
+                yield EventRow(*row)
 
     # The harness's log
 
@@ -249,6 +264,18 @@ class Store:
     def delete_repository(self, name: str) -> None:
         """Forgets a repository; nothing of it is touched."""
         self._connection.execute("DELETE FROM repositories WHERE name = ?", (name,))
+
+
+def _no_more_than(limit_bytes: int, rows: Iterator[EventRow]) -> list[EventRow]:
+    """The first of the rows, up to this size together, and at least one."""
+    taken: list[EventRow] = []
+    size = 0
+    for row in rows:
+        size += len(row.body)
+        if taken and size > limit_bytes:
+            break
+        taken.append(row)
+    return taken
 
 
 def _make_private(path: Path) -> None:

@@ -4,18 +4,23 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from typing import NewType
 
 from msgspec import UNSET, UnsetType
 
+from colonizer_engines.mothership.clock import Clock, rfc3339
 from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.wire import as_array
 
 TokenId = NewType("TokenId", str)
 
 NAME_LIMIT_BYTES = 120
+
+_USE_NOTED_EVERY = timedelta(minutes=1)
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 class Scope(IntEnum):
@@ -89,7 +94,9 @@ NOBODY = Caller(Scope.ANYBODY)
 class Tokens:
     """Every token that is valid now."""
 
-    def __init__(self, owner_secret: str, records: Mapping[str, TokenRecord]) -> None:
+    def __init__(self, owner_secret: str, records: Mapping[str, TokenRecord], clock: Clock) -> None:
+        self._clock = clock
+        self._used: dict[TokenId, datetime] = {}
         self._owner_digest = digest(owner_secret)
         self._records = dict(records)
         self._watchers: dict[TokenId, set[Callable[[], None]]] = {}
@@ -100,11 +107,21 @@ class Tokens:
         if hmac.compare_digest(found, self._owner_digest):
             return OWNER
         record = self._records.get(found)
-        return None if record is None else Caller(GIVEN_SCOPES[record.scope], record)
+        if record is None:
+            return None
+        now = self._clock.now()
+        if now - self._used.get(record.id, _LONG_AGO) >= _USE_NOTED_EVERY:
+            self._used[record.id] = now
+        return Caller(GIVEN_SCOPES[record.scope], record)
 
     def records(self) -> list[TokenRecord]:
-        """All scoped tokens, oldest first."""
-        return sorted(self._records.values(), key=lambda record: record.created_at)
+        """All scoped tokens, oldest first, with the time of their last use in this engine's life."""
+        records = sorted(self._records.values(), key=lambda record: record.created_at)
+        used = self._used
+        return [
+            replace(record, last_used_at=rfc3339(used[record.id])) if record.id in used else record
+            for record in records
+        ]
 
     def find(self, token: str) -> TokenRecord | None:
         """The token with this id."""

@@ -1,7 +1,7 @@
 """Reading a colony's log: its last events in short, pages of it, and the summary of a run (spec 1.6, 3.3)."""
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -53,13 +53,11 @@ class Page:
 def recent_events(store: Store, colony: ColonyId, epoch: int) -> list[dict[str, object]]:
     """The last things of the run that say something, oldest first (spec 1.6)."""
     shown: list[dict[str, object]] = []
-    size = 0
-    for row in store.events_before(colony, epoch, _END, _RECENT_ROWS):
-        size += len(row.body)
-        if size > _RECENT_BYTES or len(shown) == RECENT_EVENTS:
-            break
+    for row in store.events_before(colony, epoch, _END, _RECENT_ROWS, _RECENT_BYTES):
         if row.type in _SILENT:
             continue
+        if len(shown) == RECENT_EVENTS:
+            break
         event = decode_object(row.body)
         shown.append({"seq": row.seq, "ts": event.get("ts"), "type": row.type, "summary": summary(event)})
     return shown[::-1]
@@ -134,7 +132,7 @@ def page(store: Store, colony: ColonyId, epoch: int, before: int | None, limit: 
 def run_summary(store: Store, colony: ColonyId, epoch: int) -> dict[str, object]:
     """What the whole run amounts to so far: the `summary` of the history frame (spec 3.3)."""
     last_seq = store.last_seq(colony, epoch)
-    turns = store.events_of_type(colony, epoch, "turn_end")
+    turn = _last(store, colony, epoch, "turn_end")
     brief = next(
         (
             event
@@ -147,8 +145,8 @@ def run_summary(store: Store, colony: ColonyId, epoch: int) -> dict[str, object]
     return {
         "last_seq": last_seq,
         "events": last_seq,
-        "turns": len(turns),
-        "cost_usd": decode_object(turns[-1].body).get("cost_usd") if turns else None,
+        "turns": store.count_events(colony, epoch, "turn_end"),
+        "cost_usd": None if turn is None else turn.get("cost_usd"),
         "brief": brief,
         "model": (_last(store, colony, epoch, "model_changed") or {}).get("model"),
         "agent_state": None if status is None else {"state": status.get("state"), "detail": status.get("detail")},
@@ -156,7 +154,7 @@ def run_summary(store: Store, colony: ColonyId, epoch: int) -> dict[str, object]
     }
 
 
-def _settlers(rows: list[EventRow]) -> list[dict[str, object]]:
+def _settlers(rows: Iterable[EventRow]) -> list[dict[str, object]]:
     settlers: dict[str, dict[str, object]] = {}
     for row in rows:
         event = decode_object(row.body)

@@ -5,6 +5,7 @@ import stat
 from collections.abc import Generator
 from contextlib import contextmanager
 from email.message import Message
+from itertools import islice
 from pathlib import Path
 
 from starlette.responses import Response
@@ -15,6 +16,7 @@ from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.session import ColonyId
 
 FILE_LIMIT_BYTES = 16 * 1024 * 1024
+FILES_LIMIT = 10_000
 
 
 async def list_files(call: Call) -> Response:
@@ -22,7 +24,8 @@ async def list_files(call: Call) -> Response:
     colony = call.mothership.fleet.get(call.colony)
     folder = call.mothership.given.folders.out_of(colony.id)
     try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        with os.scandir(folder) as scan:
+            entries = sorted(islice(scan, FILES_LIMIT), key=lambda entry: entry.name)
     except OSError:
         entries = []
     found = [entry for entry in entries if _may_be_named(entry.name) and entry.is_file(follow_symlinks=False)]

@@ -32,8 +32,7 @@ async def read_json(request: Request) -> object:
     Raises:
         Refusal: 415, 413 or 400, all in plain text.
     """
-    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if content_type != "application/json" and not content_type.endswith("+json"):
+    if not _is_json(request):
         raise Refusal(415, "Expected request with `Content-Type: application/json`", plain=True)
     body = await read_bytes(request)
     try:
@@ -43,12 +42,13 @@ async def read_json(request: Request) -> object:
 
 
 async def read_optional_json(request: Request) -> Mapping[str, object]:
-    """The object in the body; an empty one where there is no body.
+    """The object in the body; an empty one where there is no JSON.
 
     Raises:
         Refusal: As `read_json`; 422, it is no object.
     """
-    if request.headers.get("content-length", "0") == "0" and "transfer-encoding" not in request.headers:
+    empty = request.headers.get("content-length", "0") == "0" and "transfer-encoding" not in request.headers
+    if empty or not _is_json(request):
         return {}
     return shaped(await read_json(request), "the body", {})
 
@@ -65,6 +65,11 @@ async def read_bytes(request: Request) -> bytes:
         if len(body) > BODY_LIMIT_BYTES:
             raise Refusal(413, "Failed to buffer the request body: length limit exceeded", plain=True)
     return bytes(body)
+
+
+def _is_json(request: Request) -> bool:
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return content_type == "application/json" or content_type.endswith("+json")
 
 
 def shaped(body: object, name: str, fields: Mapping[str, Field]) -> Mapping[str, object]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from typing import cast
 
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import Receive, Send
 from starlette.types import Scope as AsgiScope
@@ -12,7 +12,7 @@ from starlette.websockets import WebSocket
 
 from colonizer_engines.mothership.api.presence import Presence
 from colonizer_engines.mothership.api.replies import empty_reply, refusal_reply
-from colonizer_engines.mothership.api.routes import Answering, Call, Match, Table, Talking, Transport
+from colonizer_engines.mothership.api.routes import SOCKET, Answering, Call, Match, Table, Talking, Transport
 from colonizer_engines.mothership.errors import Refusal, StorageFull, StoreError
 from colonizer_engines.mothership.mothership import Mothership
 from colonizer_engines.mothership.tokens import NOBODY, Caller, Scope
@@ -48,7 +48,7 @@ class Door:
             return
         is_socket = scope["type"] == "websocket"
         connection = WebSocket(scope, receive, send) if is_socket else Request(scope, receive)
-        method = "WS" if is_socket else str(scope["method"])
+        method = SOCKET if is_socket else str(scope["method"])
         with self._presence.client():
             response = await self._respond(connection, method)
             if response is None:
@@ -63,15 +63,17 @@ class Door:
         try:
             self._check_host(connection)
             match, caller = self._admit(connection, method)
-            if method not in ("GET", "HEAD", "WS"):
+            if method not in ("GET", "HEAD", SOCKET):
                 self._mothership.scheduler.begin()
             call = Call(self._mothership, caller, connection, match.parameters, self._transport)
-            if method == "WS":
+            if method == SOCKET:
                 await cast("Talking", match.route.handler)(call)
                 return None
             return await cast("Answering", match.route.handler)(call)
         except Refusal as refusal:
             return empty_reply(405) if refusal.status == 405 else refusal_reply(refusal)
+        except ClientDisconnect:
+            return None
         except StorageFull as problem:
             return refusal_reply(Refusal(507, f"the disk is full, and nothing was changed: {problem}"))
         except StoreError as problem:
@@ -99,11 +101,11 @@ class Door:
                 return match, NOBODY
             raise Refusal(401, NO_TOKEN, plain=True)
         if not caller.is_owner and (method == "HEAD" or match is None or caller.scope < match.route.scope):
-            shown = "GET" if method == "WS" else method
+            shown = "GET" if method == SOCKET else method
             words = f"this API token's scope ({caller.scope.word}) does not cover {shown} {raw_path.partition('?')[0]}"
             raise Refusal(403, words, plain=True)
         if match is None:
-            if any(match.route.method != "WS" for match in matches):
+            if any(match.route.method != SOCKET for match in matches):
                 raise Refusal(405, "", plain=True)
             raise Refusal(404, NO_ROUTE)
         self._check_limits(match, caller)

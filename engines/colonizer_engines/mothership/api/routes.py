@@ -15,6 +15,9 @@ from colonizer_engines.mothership.tokens import Caller, Scope
 Transport = Literal["private", "tcp"]
 """How a client came in: through the private socket, or over the network."""
 
+SOCKET = "(socket)"
+"""Stands for the method of a WebSocket; no request can have it, since a method is a word."""
+
 Subject = Literal["session", "map"]
 
 
@@ -56,7 +59,7 @@ class Route:
     """One row of the table."""
 
     method: str
-    """`GET`, `POST`, …; `WS` for a WebSocket."""
+    """`GET`, `POST`, …, or `SOCKET`."""
     path: str
     """As the specification writes it: `/api/sessions/{id}/stop`."""
     scope: Scope

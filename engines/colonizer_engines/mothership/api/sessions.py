@@ -88,8 +88,6 @@ async def launch(call: Call) -> Response:
     """POST `/api/sessions`: the new colony."""
     body = shaped(await read_json(call.request), "NewSession", _NEW_SESSION)
     key = call.request.headers.get("idempotency-key")
-    if key is not None and not key.isascii():
-        raise Refusal(400, "`Idempotency-Key` must be printable ASCII")
     session = await call.mothership.launches.launch(body, call.caller, key, _agent_env(call, body))
     return json_reply(session)
 

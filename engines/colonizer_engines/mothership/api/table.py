@@ -4,7 +4,7 @@ from colonizer_engines.mothership.api import access, artifacts, local, overview,
 from colonizer_engines.mothership.api.event_socket import watch_events
 from colonizer_engines.mothership.api.fleet_stream import stream
 from colonizer_engines.mothership.api.queues import get_queues
-from colonizer_engines.mothership.api.routes import Route
+from colonizer_engines.mothership.api.routes import SOCKET, Route
 from colonizer_engines.mothership.tokens import Scope
 
 _ONE = "/api/sessions/{id}"
@@ -39,8 +39,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_ONE}/files", Scope.READ, artifacts.list_files),
     Route("GET", f"{_ONE}/files/{{name}}/content", Scope.READ, artifacts.get_content),
     Route("GET", f"{_ONE}/events", Scope.READ, sessions.get_log_page),
-    Route("WS", f"{_ONE}/events", Scope.READ, watch_events),
-    Route("WS", "/api/stream", Scope.OWNER, stream),
+    Route(SOCKET, f"{_ONE}/events", Scope.READ, watch_events),
+    Route(SOCKET, "/api/stream", Scope.OWNER, stream),
     Route("GET", "/api/queues", Scope.READ, get_queues),
     Route("GET", "/api/maps/{owner}/{name}", Scope.READ, overview.get_map),
     Route("GET", "/api/hosts", Scope.OWNER, overview.get_hosts),
