@@ -70,9 +70,11 @@ class Patience:
     """How long an ending may take, in seconds."""
 
     shutdown_s: float = 10
-    """From the shutdown command to the first signal."""
-    kill_s: float = 5
-    """From the first signal to giving up; the second one comes halfway."""
+    """From the shutdown command to SIGTERM."""
+    terminate_s: float = 2.5
+    """From SIGTERM to SIGKILL."""
+    kill_s: float = 2.5
+    """From SIGKILL to giving up."""
     linger_s: float = 1
     """For pipes that somebody holds open after everything that we know of is gone."""
 
@@ -160,9 +162,9 @@ class Runner:
             self._stdin().write_eof()
         if not await self._exits_within(patience.shutdown_s):
             await self._signal(signal.SIGTERM)
-        if not await self._exits_within(patience.kill_s / 2):
+        if not await self._exits_within(patience.terminate_s):
             await self._signal(signal.SIGKILL)
-        if not await self._exits_within(patience.kill_s / 2):
+        if not await self._exits_within(patience.kill_s):
             self._out = ""  # the colony's next run has the same folder, and must not be taken for this one's rest
             self._pipes.gone.set()
         return await self.wait()

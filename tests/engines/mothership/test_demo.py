@@ -14,15 +14,13 @@ from typing import cast
 import pytest
 
 from colonizer_engines.mothership import demo
-from colonizer_engines.mothership.runner import Event, Patience, Runner, RunnerExit, RunnerStart
+from colonizer_engines.mothership.runner import Event, Runner, RunnerExit, RunnerStart
 
 pytestmark = pytest.mark.anyio
 
 ADDITION, DETAILS, TITLE = "Addition", "Details", "Title"
 FIRST: Mapping[str, object] = {ADDITION: demo.GUIDE, DETAILS: [demo.LINK], TITLE: "Say what is where"}
 """By header; text or labels answer, None dismisses the card."""
-
-PATIENCE = Patience(shutdown_s=10, kill_s=4, linger_s=1)
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -124,7 +122,7 @@ async def on_stage(
     argv = (*wrap, sys.executable, "-I", demo.__file__)
     variables = {"PATH": os.environ["PATH"], "COLONIZER_DEMO_PACE": "0", "COLONIZER_OUT_DIR": str(place.out)}
     async with asyncio.timeout(30):
-        runner = await Runner.start(RunnerStart(argv, place.worktree, {**variables, **environment}), PATIENCE)
+        runner = await Runner.start(RunnerStart(argv, place.worktree, {**variables, **environment}))
         try:
             yield Stage(runner, answers)
         finally:
