@@ -66,7 +66,8 @@ class Paths:
     config: Path
     data: Path
     runtime: Path
-    cache: Path
+    named_cache: Path | None
+    """What the environment names for caches, None where it names nothing."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Paths":
@@ -80,7 +81,16 @@ class Paths:
         data = _named(env, "COLONIZER_DATA_DIR") or _home(env) / ".local" / "share" / "colonizer"
         if any(mark in str(data) for mark in ":,"):
             raise FolderError(f"the data folder's path may not hold ':' or ',': {data}")
-        return cls(config=config, data=data, runtime=_runtime(env), cache=_cache(env))
+        return cls(config=config, data=data, runtime=_runtime(env), named_cache=_named(env, "XDG_CACHE_HOME"))
+
+    @property
+    def cache(self) -> Path:
+        """The folder of what can be had again, such as the last lists that were seen."""
+        if self.named_cache is not None:
+            return self.named_cache / "colonizer"
+        import platformdirs  # loaded where the platform's own custom is asked for
+
+        return Path(platformdirs.user_cache_path("colonizer"))
 
     @property
     def settings(self) -> Path:
@@ -151,11 +161,3 @@ def _runtime(env: Mapping[str, str]) -> Path:
 
 def _short_runtime() -> Path:
     return Path(f"/tmp/colonizer-{os.geteuid()}")
-
-
-def _cache(env: Mapping[str, str]) -> Path:
-    if named := _named(env, "XDG_CACHE_HOME"):
-        return named / "colonizer"
-    import platformdirs  # loaded where the platform's own custom is asked for
-
-    return Path(platformdirs.user_cache_path("colonizer"))
