@@ -32,7 +32,7 @@ class PlainCommand(click.Command):
     def __init__(self, *args: Any, takes: Collection[str] = ALL, **more: Any) -> None:
         super().__init__(*args, **more)
         self.takes = takes
-        self.params.extend(global_options(shown=takes))
+        self.params.extend(global_options(takes))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command with its `GlobalOptions`."""
@@ -45,16 +45,16 @@ class PlainCommand(click.Command):
 
 
 class PlainGroup(click.Group):
-    """A family of commands; the global options may stand between its name and the command's."""
+    """A family of commands; the global options may stand before the command's name, and `shown` are in the help."""
 
     command_class = PlainCommand
 
-    def __init__(self, *args: Any, **more: Any) -> None:
+    def __init__(self, *args: Any, shown: Collection[str] = (), **more: Any) -> None:
         super().__init__(*args, **more)
-        self.params.extend(global_options(shown=()))
+        self.params.extend(global_options(shown))
 
 
-def global_options(shown: Collection[str] = ALL) -> list[click.Parameter]:
+def global_options(shown: Collection[str]) -> list[click.Parameter]:
     """The options, those of `shown` with their help."""
 
     def option(name: str, **more: Any) -> click.Option:

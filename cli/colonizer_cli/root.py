@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from colonizer_cli.failures import told
-from colonizer_cli.options import PlainGroup
+from colonizer_cli.options import ALL, PlainGroup
 from colonizer_config.version import __version__
 
 _COMMANDS = {
@@ -60,7 +60,7 @@ class LazyGroup(PlainGroup):
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-@click.group(cls=LazyGroup, invoke_without_command=True, context_settings=_SETTINGS)
+@click.group(cls=LazyGroup, shown=ALL, invoke_without_command=True, context_settings=_SETTINGS)
 @click.version_option(__version__, prog_name="colonizer", message="%(prog)s %(version)s")
 @click.pass_context
 def root(ctx: click.Context) -> None:

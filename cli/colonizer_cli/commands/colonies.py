@@ -7,6 +7,7 @@ from functools import partial
 import click
 
 from colonizer_cli import output
+from colonizer_cli.colony_row import colony_row
 from colonizer_cli.failures import Failed, exit_code
 from colonizer_cli.local import local_engine, may_hold_colonies
 from colonizer_cli.mothership import Mothership, reach
@@ -20,8 +21,6 @@ from colonizer_config.endpoints import Endpoint, Origin
 
 LIST_LIMIT_S = 3.0
 """How long each endpoint may take, so that the fastest ones do not wait for a dead one."""
-
-TASK_WIDTH = 80
 
 Fields = Mapping[str, object]
 
@@ -92,7 +91,7 @@ def _list_one(mothership: Mothership, wanted: Wanted, *, as_json: bool) -> None:
         output.show_json(rows)
         return
     for session in rows:
-        output.say(_row(wire.mapping(session)))
+        output.say(colony_row(wire.mapping(session)))
     if not rows:
         output.note("no colonies")
 
@@ -119,7 +118,7 @@ def _list_all(targets: Targets, wanted: Wanted, *, as_json: bool) -> None:
         output.show_json(rows)
         return
     for row in rows:
-        output.say(f"{row['endpoint']:10}  {_row(row)}")
+        output.say(f"{row['endpoint']:10}  {colony_row(row)}")
     if not rows:
         output.note("no colonies")
 
@@ -150,14 +149,6 @@ def _tell_alerts(alerts: Iterable[Fields], where: str) -> None:
         output.note(
             f"! {where}Claude account `{account}` needs sign-in again — {colonies} waiting (cockpit → Accounts)"
         )
-
-
-def _row(session: Fields) -> str:
-    colony, status, repo = (wire.line(session.get(key)) or "?" for key in ("id", "status", "repo"))
-    issue = wire.integer(session.get("issue"))
-    title = session.get("instructions") if issue is None else session.get("issue_title")
-    task = ("" if issue is None else f"#{issue} ") + wire.line(title, TASK_WIDTH)
-    return f"{colony:10}  {status:18}  {repo:24}  {task}"
 
 
 def _facts(detail: Fields, colony: str) -> Iterator[tuple[str, str]]:

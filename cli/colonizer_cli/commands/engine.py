@@ -10,6 +10,7 @@ from typing import BinaryIO
 import click
 
 from colonizer_cli import output
+from colonizer_cli.colony_row import colony_row
 from colonizer_cli.failures import ExitCode, Failed
 from colonizer_cli.local import local_engine
 from colonizer_cli.mothership import Mothership, reach
@@ -98,7 +99,7 @@ def stop(yes: bool) -> None:
     if busy and not yes:
         output.note("This would end:")
         for session in busy:
-            output.note(f"  {_named(session)}")
+            output.note(f"  {colony_row(session)}")
         output.note("Their branches and worktrees stay, and they can be resumed.")
         if not agreed("Stop the engine?"):
             raise Failed("nothing was stopped; --yes stops it without asking", ExitCode.USAGE)
@@ -120,12 +121,6 @@ def _busy(mothership: Mothership) -> Sequence[Mapping[str, object]]:
     """The colonies whose work ends with the engine."""
     rows = map(wire.mapping, wire.sequence(mothership.ask(calls.colonies(LOCAL).as_json())))
     return [row for row in rows if row.get("status") in BUSY]
-
-
-def _named(session: Mapping[str, object]) -> str:
-    colony, status, repo = (wire.line(session.get(key)) for key in ("id", "status", "repo"))
-    task = wire.line(session.get("issue_title") or session.get("instructions"), 60)
-    return f"{colony}  {status}  {repo}  {task}"
 
 
 def _running(facts: Mapping[str, object]) -> dict[str, str]:
