@@ -16,7 +16,7 @@ from typing import cast
 import psutil
 
 from colonizer_engines.mothership.errors import MothershipError
-from colonizer_engines.mothership.process_family import OUT_VARIABLE, end_family, signal_family
+from colonizer_engines.mothership.process_family import COLONY_VARIABLE, end_family, signal_family
 from colonizer_engines.mothership.process_family import end_leftover as end_leftover
 from colonizer_engines.mothership.runner_output import Event as Event
 from colonizer_engines.mothership.runner_output import LastWords, Line, LineSplitter, Stream, event_of
@@ -45,7 +45,7 @@ class RunnerStart:
     argv: tuple[str, ...]
     cwd: Path
     environment: Mapping[str, str]
-    """The whole of it. The `COLONIZER_OUT_DIR` in it is what every process of the agent is found by at the end."""
+    """The whole of it. The `COLONIZER_SESSION_ID` in it is what every process of the agent is found by at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Runner:
         self,
         transport: asyncio.SubprocessTransport,
         pipes: "_Pipes",
-        out: str,
+        colony: str,
         patience: Patience,
     ) -> None:
         self.pid = transport.get_pid()
@@ -97,7 +97,7 @@ class Runner:
         """Seconds since the epoch as psutil counts them; with the id it names this very process for `end_leftover`."""
         self._transport = transport
         self._pipes = pipes
-        self._out = out
+        self._colony = colony
         self._patience = patience
         self._settling = asyncio.create_task(self._settle())
         self._ending: asyncio.Task[RunnerExit] | None = None
@@ -115,7 +115,7 @@ class Runner:
                 transport, pipes = await _spawn(start, report_end)
             finally:
                 os.close(report_end)
-            runner = cls(transport, pipes, start.environment.get(OUT_VARIABLE, ""), patience)
+            runner = cls(transport, pipes, start.environment.get(COLONY_VARIABLE, ""), patience)
             try:
                 problem = await _first_words(report)
             except asyncio.CancelledError:
@@ -165,7 +165,7 @@ class Runner:
         if not await self._exits_within(patience.terminate_s):
             await self._signal(signal.SIGKILL)
         if not await self._exits_within(patience.kill_s):
-            self._out = ""  # the colony's next run has the same folder, and must not be taken for this one's rest
+            self._colony = ""  # the colony's next run has the same id, and must not be taken for this one's rest
             self._pipes.gone.set()
         return await self.wait()
 
@@ -178,13 +178,13 @@ class Runner:
         return True
 
     async def _signal(self, number: signal.Signals) -> None:
-        await asyncio.to_thread(signal_family, self.pid, self._out, number)
+        await asyncio.to_thread(signal_family, self.pid, self._colony, number)
 
     async def _settle(self) -> RunnerExit:
         """The exit, after the whole family has ended and the pipes are closed."""
         await self._pipes.gone.wait()
         self._pipes.hold_more()
-        await asyncio.to_thread(end_family, self.pid, self._out)
+        await asyncio.to_thread(end_family, self.pid, self._colony)
         with suppress(TimeoutError):  # somebody who escaped the family may hold the pipes: the exit is the runner's
             async with asyncio.timeout(self._patience.linger_s):
                 await self._pipes.closed.wait()

@@ -9,9 +9,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from colonizer_engines.mothership.process_family import OUT_VARIABLE, end_leftover
+from colonizer_engines.mothership.process_family import COLONY_VARIABLE, end_leftover
 
-OUT = f"/nowhere/out-of-test-{os.getpid()}"
+COLONY = f"colony-of-test-{os.getpid()}"
 
 LEADER = """
 import subprocess, sys
@@ -26,13 +26,13 @@ if "stay" in sys.argv:
 class Family:
     """A leader of its own session with one child."""
 
-    def __init__(self, *how: str, out: str = OUT) -> None:
+    def __init__(self, *how: str, colony: str = COLONY) -> None:
         self.leader = subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", LEADER, *how],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
-            env={"PATH": os.environ["PATH"], OUT_VARIABLE: out},
+            env={"PATH": os.environ["PATH"], COLONY_VARIABLE: colony},
         )
         self.started_at = psutil.Process(self.leader.pid).create_time()
         assert self.leader.stdout
@@ -60,7 +60,7 @@ def families() -> Iterator[list[Family]]:
 
 
 def test_a_leader_and_its_group_are_ended(families: list[Family]) -> None:
-    family = Family("stay", "unmarked", out="")
+    family = Family("stay", "unmarked", colony="")
     families.append(family)
     assert end_leftover(family.leader.pid, family.started_at)
     assert family.leader.wait() == -9
@@ -74,52 +74,54 @@ def test_a_group_whose_leader_is_gone_is_ended(families: list[Family]) -> None:
     assert not family.child_lives()
 
 
-def test_who_left_the_group_is_found_by_the_out_folder(families: list[Family]) -> None:
+def test_who_left_the_group_is_found_by_the_colony(families: list[Family]) -> None:
     family = Family("leave")
     families.append(family)
     assert not end_leftover(family.leader.pid, family.started_at)
     assert family.child_lives()
-    assert end_leftover(family.leader.pid, family.started_at, OUT)
+    assert end_leftover(family.leader.pid, family.started_at, COLONY)
     assert not family.child_lives()
 
 
 def test_a_process_that_got_the_same_id_later_is_not_touched(families: list[Family]) -> None:
-    family = Family("stay", out="another")
+    family = Family("stay", colony="another")
     families.append(family)
-    assert not end_leftover(family.leader.pid, family.started_at - 1, OUT)
+    assert not end_leftover(family.leader.pid, family.started_at - 1, COLONY)
     assert not end_leftover(family.leader.pid, family.started_at - 0.01)
     assert family.leader.poll() is None
     assert family.child_lives()
 
 
-def test_a_leader_is_known_by_its_out_folder_when_the_clock_was_set(families: list[Family]) -> None:
+def test_a_leader_is_known_by_its_colony_when_the_clock_was_set(families: list[Family]) -> None:
     family = Family("stay")
     families.append(family)
-    assert end_leftover(family.leader.pid, family.started_at + 3600, OUT)
+    assert end_leftover(family.leader.pid, family.started_at + 3600, COLONY)
     assert family.leader.wait() == -9
 
 
-@pytest.mark.parametrize(("how", "out"), [(("unmarked",), ""), ((), "another")])
+@pytest.mark.parametrize(("how", "colony"), [(("unmarked",), ""), ((), "another")])
 def test_a_group_without_leader_that_may_be_somebody_elses_is_not_touched(
-    how: tuple[str, ...], out: str, families: list[Family]
+    how: tuple[str, ...], colony: str, families: list[Family]
 ) -> None:
-    family = Family(*how, out=out)
+    family = Family(*how, colony=colony)
     families.append(family)
-    assert not end_leftover(family.leader.pid, family.started_at, OUT)
+    assert not end_leftover(family.leader.pid, family.started_at, COLONY)
     assert family.child_lives()
 
 
 def test_nothing_is_ended_where_nothing_is_left(families: list[Family]) -> None:
     family = Family("stay")
     families.append(family)
-    assert end_leftover(family.leader.pid, family.started_at, OUT)
+    assert end_leftover(family.leader.pid, family.started_at, COLONY)
     family.leader.wait()
-    assert not end_leftover(family.leader.pid, family.started_at, OUT)
+    assert not end_leftover(family.leader.pid, family.started_at, COLONY)
 
 
 def test_the_one_who_ends_a_family_is_not_part_of_it(tmp_path: Path) -> None:
-    source = f"from colonizer_engines.mothership.process_family import end_leftover; print(end_leftover(0, 0, {OUT!r}))"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), OUT_VARIABLE: OUT}
+    source = (
+        f"from colonizer_engines.mothership.process_family import end_leftover; print(end_leftover(0, 0, {COLONY!r}))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), COLONY_VARIABLE: COLONY}
     done = subprocess.run(
         [sys.executable, "-c", source], env=environment, cwd=tmp_path, capture_output=True, check=True
     )

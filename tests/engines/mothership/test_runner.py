@@ -96,11 +96,11 @@ async def test_the_agent_gets_its_folder_its_environment_and_nothing_else(tmp_pa
     say("seen", cwd=os.getcwd(), environment=given, leads=leads)
     """
     listing = "import os; print(*sorted(os.listdir('/proc/self/fd')))"
-    environment = {"COLONIZER_OUT_DIR": f"{tmp_path}/out", "ODD": "ü=\n"}
+    environment = {"COLONIZER_SESSION_ID": f"{tmp_path}/id", "ODD": "ü=\n"}
     async with running(agent(tmp_path, source, **environment)) as runner:
         seen = await first(runner, "seen")
     assert seen["cwd"] == str(tmp_path)
-    assert seen["environment"] == f"PATH={os.environ['PATH']}\0COLONIZER_OUT_DIR={tmp_path}/out\0ODD=ü=\n\0"
+    assert seen["environment"] == f"PATH={os.environ['PATH']}\0COLONIZER_SESSION_ID={tmp_path}/id\0ODD=ü=\n\0"
     assert seen["leads"] is True
     async with running(RunnerStart((sys.executable, "-I", "-S", "-c", listing), tmp_path, {})) as runner:
         (line,) = await everything(runner)
@@ -295,7 +295,7 @@ async def test_what_was_written_before_the_end_can_be_taken_after_it(tmp_path: P
 @pytest.mark.parametrize("leave", ["", "start_new_session=True"])
 async def test_what_the_agent_left_running_ends_with_it(leave: str, tmp_path: Path) -> None:
     source = f"say('child', pid=subprocess.Popen(['sleep', '1000'], {leave}).pid)"
-    async with running(agent(tmp_path, source, COLONIZER_OUT_DIR=str(tmp_path / "out"))) as runner:
+    async with running(agent(tmp_path, source, COLONIZER_SESSION_ID=str(tmp_path))) as runner:
         ended = await runner.wait()
         assert ended.code == 0
         child = await first(runner, "child")
@@ -407,9 +407,9 @@ async def test_two_that_shut_down_at_once_get_the_same_exit(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("turns", [1, 2, 4, 8, 16])
 async def test_a_start_that_is_cancelled_leaves_no_process(turns: int, tmp_path: Path) -> None:
-    mark = str(tmp_path / "out")
+    mark = str(tmp_path)
     others = asyncio.all_tasks()
-    starting = asyncio.create_task(Runner.start(agent(tmp_path, "time.sleep(1000)", COLONIZER_OUT_DIR=mark)))
+    starting = asyncio.create_task(Runner.start(agent(tmp_path, "time.sleep(1000)", COLONIZER_SESSION_ID=mark)))
     for _ in range(turns):
         await asyncio.sleep(0)
     starting.cancel()
@@ -437,8 +437,8 @@ def sandbox_works() -> bool:
 @pytest.mark.skipif(not sandbox_works(), reason="bwrap does not work here")
 @pytest.mark.parametrize("how", ["", "signal.signal(15, signal.SIG_IGN)"])
 async def test_shutting_down_ends_an_agent_inside_a_sandbox(how: str, tmp_path: Path) -> None:
-    mark = str(tmp_path / "out")
-    inside = agent(tmp_path, f"{how}; say('ready'); time.sleep(1000)".lstrip("; "), COLONIZER_OUT_DIR=mark)
+    mark = str(tmp_path)
+    inside = agent(tmp_path, f"{how}; say('ready'); time.sleep(1000)".lstrip("; "), COLONIZER_SESSION_ID=mark)
     start = RunnerStart((*IN_SANDBOX, *inside.argv), inside.cwd, inside.environment)
     async with running(start) as runner:
         await first(runner, "ready")
