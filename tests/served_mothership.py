@@ -4,14 +4,15 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
 import httpx
+import msgspec
 import websockets
 from websockets.asyncio.client import ClientConnection, unix_connect
 
@@ -36,7 +37,7 @@ SOON_S = 20
 """What happens in these tests happens at once; a test that waits longer has found a fault."""
 
 Json = dict[str, Any]
-Step = list[object]
+Step = Sequence[object]
 
 
 class HandClock:
@@ -194,8 +195,6 @@ class Served:
 
 
 def _plain(mothership: Mothership, colony: str) -> object:
-    import msgspec
-
     return msgspec.to_builtins(mothership.fleet.shown(mothership.fleet.get(colony)))
 
 
@@ -220,11 +219,9 @@ async def until_closed(connection: ClientConnection) -> list[Json]:
     """What still comes before the server closes."""
     frames: list[Json] = []
     async with asyncio.timeout(SOON_S):
-        try:
-            async for frame in connection:
-                frames.append(json.loads(frame))
-        except websockets.ConnectionClosed:
-            pass
+        with suppress(websockets.ConnectionClosed):
+            while True:
+                frames.append(json.loads(await connection.recv()))
     return frames
 
 

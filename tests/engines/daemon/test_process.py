@@ -14,11 +14,12 @@ from typing import Any
 import httpx
 import psutil
 import pytest
+from websockets.sync.client import unix_connect
 
 from colonizer_engines.daemon.process import EXIT_FAILED, EXIT_HELD
 from engine_process import WAIT_S, EnginePlace, running, start, start_at_once
 from real_git import new_clone
-from served_mothership import say, task
+from served_mothership import Step, say, task
 
 TURN_END = say("turn_end", is_error=False)
 
@@ -30,7 +31,7 @@ def place(tmp_path: Path) -> EnginePlace:
     return found
 
 
-def launched(place: EnginePlace, *steps: list[object]) -> str:
+def launched(place: EnginePlace, *steps: Step) -> str:
     """A colony whose agent has done its steps."""
     clone = place.root / "clone"
     if not clone.exists():
@@ -39,19 +40,19 @@ def launched(place: EnginePlace, *steps: list[object]) -> str:
         assert http.post("/api/local/repos", json={"path": str(clone)}).status_code == 200
         made = http.post("/api/sessions", json={"repo": "local/clone", "instructions": task(*steps), "title": "t"})
         colony = str(made.json()["id"])
-        waited_for(http, colony, lambda session: session["status"] == "idle")
+        waited_for(place, colony, lambda session: session["status"] == "idle")
     return colony
 
 
-def waited_for(http: httpx.Client, colony: str, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+def waited_for(place: EnginePlace, colony: str, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     """The Session once the condition holds; the server says when something changed."""
-    from websockets.sync.client import unix_connect
-
-    transport = http._transport
-    assert isinstance(transport, httpx.HTTPTransport)
-    headers = {"authorization": http.headers["authorization"]}
-    path = str(transport._pool._uds)  # type: ignore[attr-defined]
-    with unix_connect(path, uri="ws://local/api/stream", additional_headers=headers, max_size=None) as stream:
+    changes = unix_connect(
+        str(place.socket),
+        uri="ws://local/api/stream",
+        additional_headers={"authorization": f"Bearer {place.token}"},
+        max_size=None,
+    )
+    with place.client() as http, changes as stream:
         while True:
             session: dict[str, Any] = http.get(f"/api/sessions/{colony}").json()
             if holds(session):
@@ -133,14 +134,14 @@ def test_a_new_engine_takes_over_from_one_that_was_killed(place: EnginePlace) ->
         assert gone
         assert not alive
         with place.client() as http:
-            session = waited_for(http, colony, lambda session: session["status"] == "stopped")
+            session = waited_for(place, colony, lambda session: session["status"] == "stopped")
             assert session["error"].startswith("the engine was killed")
             events = http.get(f"/api/sessions/{colony}/events").json()["events"]
             # What was accepted is in the log, or it waits for the next run.
             notes = [note["id"] for note in session.get("pending_notes", [])]
             assert "u-m" in [event.get("id") for event in events] or notes == ["m"]
             assert http.post(f"/api/sessions/{colony}/resume", json={}).status_code == 200
-            waited_for(http, colony, lambda session: session["status"] == "idle")
+            waited_for(place, colony, lambda session: session["status"] == "idle")
         assert engine.end() == 0
 
 

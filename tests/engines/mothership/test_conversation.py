@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from served_mothership import Json, Served, asks, next_frame, say, served, task
@@ -74,10 +75,10 @@ async def test_an_answer_reaches_the_agent_once_and_goes_on_record(mothership: S
     answered = await mothership.said(colony, "question_answered")
     assert (answered["answers"], answered["origin"]) == ({"Really?": "Yes"}, "user")
     heard = [event["command"] for event in mothership.events(colony, "heard")]
-    answers = [command for command in heard if command["type"] == "answer"]  # type: ignore[index]
+    answers = [command for command in heard if command["type"] == "answer"]
     assert answers == [{"type": "answer", "question_id": "q1", "answers": {"Really?": "Yes"}, "response": None}]
-    (record,) = mothership.session(colony)["answered_questions"]  # type: ignore[misc]
-    assert record.pop("answered_at")  # type: ignore[attr-defined]
+    (record,) = mothership.session(colony)["answered_questions"]
+    assert record.pop("answered_at")
     assert record == {"question_id": "q1", "header": "About Really?", "question": "Really?", "answer": "Yes"}
     assert mothership.mothership.fleet.get(colony).unheard_answers == ()
 
@@ -92,22 +93,23 @@ async def test_an_answer_to_another_question_is_refused(mothership: Served) -> N
     colony = await asking(mothership)
     question = await question_of(mothership, colony)
     assert question is not None
-    for body in (
+    others: list[Json] = [
         {"question_id": "q0", "answers": {}},
         {"question_id": "q1", "answers": {}, "questions": []},
         {"question_id": "q1", "answers": {}, "questions": [{"question": "Really?"}]},
-    ):
+    ]
+    for body in others:
         reply = await mothership.call("POST", f"/api/sessions/{colony}/answer", body)
         assert (reply.status_code, reply.json()["error"]) == (409, ANOTHER)
     assert await question_of(mothership, colony) == question
     meant = {"question_id": "q1", "answers": {"Really?": ["Yes", "No"]}, "questions": question["questions"]}
     assert (await mothership.call("POST", f"/api/sessions/{colony}/answer", meant)).status_code == 204
-    assert mothership.session(colony)["answered_questions"][0]["answer"] == "Yes, No"  # type: ignore[index]
+    assert mothership.session(colony)["answered_questions"][0]["answer"] == "Yes, No"
 
 
 async def test_a_dismissal_is_passed_on_and_decides_nothing(mothership: Served) -> None:
     colony = await asking(mothership)
-    body = {"question_id": "q1", "answers": {}, "response": "Never mind."}
+    body: Json = {"question_id": "q1", "answers": {}, "response": "Never mind."}
     assert (await mothership.call("POST", f"/api/sessions/{colony}/answer", body)).status_code == 204
     answered = await mothership.said(colony, "question_answered")
     assert (answered["answers"], answered["response"]) == ({}, "Never mind.")
@@ -193,7 +195,7 @@ async def test_at_most_fifty_decisions_are_kept(mothership: Served) -> None:
     colony = await asking(mothership, *texts)
     await mothership.answer(colony, "q1", **dict.fromkeys(texts, "Yes"))
     kept = mothership.session(colony)["answered_questions"]
-    assert [record["question"] for record in kept] == texts[10:]  # type: ignore[attr-defined]
+    assert [record["question"] for record in kept] == texts[10:]
 
 
 async def test_an_answer_that_the_agent_never_confirmed_opens_its_next_run(mothership: Served) -> None:
@@ -202,13 +204,11 @@ async def test_an_answer_that_the_agent_never_confirmed_opens_its_next_run(mothe
     assert (await mothership.answer(colony, "q1", **{"Really?": "Yes"})).status_code == 204
     mark = mothership.mothership.fleet.get(colony).process
     assert mark is not None
-    import psutil
-
     psutil.Process(mark.pid).kill()
     await mothership.status(colony, "failed")
     await mothership.call("POST", f"/api/sessions/{colony}/resume")
     heard = await mothership.said(colony, "heard")
-    assert "You asked: Really?; the answer is: Yes" in heard["command"]["text"]  # type: ignore[index]
+    assert "You asked: Really?; the answer is: Yes" in heard["command"]["text"]
     await mothership.until(lambda: mothership.mothership.fleet.get(colony).unheard_answers == ())
 
 
@@ -244,8 +244,6 @@ async def test_a_message_that_the_agent_never_read_becomes_a_note(mothership: Se
     stopping = asyncio.create_task(mothership.call("POST", f"/api/sessions/{colony}/stop"))
     await mothership.status(colony, "stopped")
     assert mothership.session(colony)["pending_notes"] == [{"text": "Do you hear me?", "id": "m"}]
-    import psutil
-
     mark = mothership.mothership.fleet.get(colony).process
     assert mark is not None
     psutil.Process(mark.pid).kill()
@@ -282,7 +280,7 @@ async def test_commands_over_the_socket_do_the_same(mothership: Served) -> None:
     assert str(echoed["id"]).startswith("u-")
     assert len(str(echoed["id"])) == 10
     heard = [event["command"] for event in mothership.events(colony, "heard")]
-    assert [command["type"] for command in heard] == [  # type: ignore[index]
+    assert [command["type"] for command in heard] == [
         "user_message",
         "interrupt",
         "set_model",
@@ -299,7 +297,7 @@ async def test_a_stale_answer_over_the_socket_is_not_passed_on(mothership: Serve
             json.dumps({"type": "answer", "question_id": "q0", "answers": {"Really?": "No"}, "response": None})
         )
         frame = await next_frame(socket, "session")
-    assert frame["session"]["status"] == "waiting_for_answer"  # type: ignore[index]
+    assert frame["session"]["status"] == "waiting_for_answer"
     assert await question_of(mothership, colony) is not None
 
 
@@ -311,7 +309,7 @@ async def test_a_command_to_a_stopped_colony_is_dropped_and_shows_the_colony(mot
         await next_frame(socket, "replay_done")
         await socket.send(json.dumps({"type": "user_message", "text": "Hello?"}))
         frame = await next_frame(socket)
-    assert frame["session"]["status"] == "stopped"  # type: ignore[index]
+    assert frame["session"]["status"] == "stopped"
     assert "pending_notes" not in mothership.session(colony)
 
 
@@ -328,4 +326,4 @@ async def test_a_token_may_watch_or_drive_as_far_as_its_scope_goes(mothership: S
         await socket.send(json.dumps({"type": "set_model", "model": "x"}))
         warning = await next_frame(socket, "harness_log")
     assert str(warning["message"]).startswith("switching a colony's model stays with the maintainer;")
-    assert all(event["command"]["type"] == "user_message" for event in mothership.events(colony, "heard"))  # type: ignore[index]
+    assert all(event["command"]["type"] == "user_message" for event in mothership.events(colony, "heard"))

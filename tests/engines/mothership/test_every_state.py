@@ -12,6 +12,7 @@ import pytest
 
 from colonizer_config.settings import AgentSettings
 from colonizer_engines.mothership.fixture import load
+from colonizer_engines.mothership.wire import as_array, as_object
 from served_mothership import OWNER, Json, Served, served, settings
 
 pytestmark = pytest.mark.anyio
@@ -96,8 +97,9 @@ def intended(difference: str) -> bool:
 
 
 def differences(ours: object, theirs: object, path: str) -> Iterator[str]:
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        mine, recorded = cast("Json", ours), cast("Json", theirs)
+    mine, recorded = as_object(ours), as_object(theirs)
+    some, others = as_array(ours), as_array(theirs)
+    if mine is not None and recorded is not None:
         for key in mine.keys() | recorded.keys():
             if key not in mine or key not in recorded:
                 yield f"{path}.{key}: {'only recorded' if key in recorded else 'only ours'}"
@@ -105,8 +107,7 @@ def differences(ours: object, theirs: object, path: str) -> Iterator[str]:
                 yield from differences(mine[key], recorded[key], f"{path}.{key}")
         if list(mine) != list(recorded) and mine.keys() == recorded.keys():
             yield f"{path}: the keys come in another order"
-    elif isinstance(ours, list) and isinstance(theirs, list):
-        some, others = cast("list[object]", ours), cast("list[object]", theirs)
+    elif some is not None and others is not None:
         if len(some) != len(others):
             yield f"{path}: {len(some)} items, recorded {len(others)}"
         for place, (one, other) in enumerate(zip(some, others, strict=False)):

@@ -21,18 +21,18 @@ async def test_the_stream_opens_with_all_lists(tmp_path: Path) -> None:
         async with mothership.connect("/api/stream") as socket:
             frames = [await next_frame(socket) for _ in range(4)]
     assert [frame["type"] for frame in frames] == ["sessions", "orgs", "hosts", "storage"]
-    assert [session["id"] for session in frames[0]["sessions"]] == [second, first]  # type: ignore[attr-defined]
-    assert frames[1]["orgs"][0]["colonies"]["total"] == 2  # type: ignore[index]
+    assert [session["id"] for session in frames[0]["sessions"]] == [second, first]
+    assert frames[1]["orgs"][0]["colonies"]["total"] == 2
 
 
 async def test_each_change_is_told(tmp_path: Path) -> None:
     async with served(tmp_path) as mothership, mothership.connect("/api/stream") as socket:
         await frames_until(socket, "storage")
         colony = await mothership.launch(say("status", state="working"), TURN_END, say("status", state="idle"))
-        while (await next_frame(socket, "session"))["session"]["status"] != "idle":  # type: ignore[index]
+        while (await next_frame(socket, "session"))["session"]["status"] != "idle":
             pass
         await mothership.call("POST", f"/api/sessions/{colony}/stop")
-        assert (await next_frame(socket, "session"))["session"]["status"] == "stopped"  # type: ignore[index]
+        assert (await next_frame(socket, "session"))["session"]["status"] == "stopped"
         await mothership.call("DELETE", f"/api/sessions/{colony}")
         assert await next_frame(socket, "session_removed") == {"type": "session_removed", "id": colony}
 
@@ -43,9 +43,9 @@ async def test_sums_follow_the_colonies(tmp_path: Path) -> None:
         await frames_until(socket, "storage")
         await mothership.launch(TURN_END)
         orgs = await next_frame(socket, "orgs")
-        assert orgs["orgs"][0]["colonies"] == {"live": 1, "total": 1}  # type: ignore[index]
+        assert orgs["orgs"][0]["colonies"] == {"live": 1, "total": 1}
         hosts = await next_frame(socket, "hosts")
-        assert hosts["hosts"][0]["slots_in_use"] == 1  # type: ignore[index]
+        assert hosts["hosts"][0]["slots_in_use"] == 1
 
 
 async def test_changes_of_one_colony_merge_while_nobody_looks() -> None:

@@ -1,12 +1,12 @@
 """Launching: what is refused, in which order and words, and what is made."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 
 import pytest
 
 from colonizer_config.settings import AgentKind, AgentSettings, SandboxChoice
-from served_mothership import Json, Served, puppet, say, served, settings, tuned
+from served_mothership import OWNER, Json, Served, puppet, say, served, settings, tuned
 
 pytestmark = pytest.mark.anyio
 
@@ -20,11 +20,10 @@ async def mothership(tmp_path: Path) -> AsyncGenerator[Served, None]:
 
 
 async def refused(
-    mothership: Served, token: str | None = None, headers: dict[str, str] | None = None, **body: object
+    mothership: Served, body: Mapping[str, object] | None = None, *, token: str = OWNER, **headers: str
 ) -> tuple[int, Json]:
-    fields = {"repo": "local/clone", "instructions": "x", **body}
-    more: dict[str, str] = {} if token is None else {"token": token}
-    reply = await mothership.call("POST", "/api/sessions", fields, **more, **(headers or {}))
+    fields = {"repo": "local/clone", "instructions": "x", **(body or {})}
+    reply = await mothership.call("POST", "/api/sessions", fields, token=token, **headers)
     return reply.status_code, reply.json()
 
 
@@ -102,24 +101,24 @@ async def test_a_colony_without_title_or_issue_is_an_open_session(mothership: Se
 async def test_what_cannot_be_launched_says_why(
     mothership: Served, body: dict[str, object], status: int, words: str
 ) -> None:
-    assert await refused(mothership, **body) == (status, {"error": words})
-    assert await mothership.call("GET", "/api/sessions")
+    assert await refused(mothership, body) == (status, {"error": words})
     assert mothership.mothership.store.colonies() == []
 
 
 async def test_a_repository_that_is_not_known_is_said_after_every_other_guard(mothership: Served) -> None:
     colony = await mothership.launch(TURN_END, issue=7)
-    assert await refused(mothership, repo="acme/app", after=colony) == (
+    assert await refused(mothership, {"repo": "acme/app", "after": colony}) == (
         409,
         {"error": "stacking is not built yet in the local mothership"},
     )
-    assert (await refused(mothership, repo="acme/app", agent_module="x"))[1]["error"].startswith("unknown_agent")
+    _, body = await refused(mothership, {"repo": "acme/app", "agent_module": "x"})
+    assert body["error"].startswith("unknown_agent")
 
 
 async def test_a_second_colony_on_an_issue_is_refused_with_the_ways_out(mothership: Served) -> None:
     holder = await mothership.launch(issue=7)
     await mothership.status(holder, "idle")
-    status, body = await refused(mothership, issue=7)
+    status, body = await refused(mothership, {"issue": 7})
     assert status == 409
     assert body["error"] == (
         f"colony {holder} is already on #7 and it is idle. Starting a second one duplicates its work: read that colony"
@@ -162,13 +161,13 @@ async def test_a_colony_that_is_over_does_not_hold_its_issue(mothership: Served)
 
 
 async def test_a_key_makes_one_colony_however_often_it_is_sent(mothership: Served) -> None:
-    key = {"idempotency_key": "k-1"}
-    first = await mothership.call("POST", "/api/sessions", {"repo": "local/clone", "issue": 7}, **key)
-    again = await mothership.call("POST", "/api/sessions", {"repo": "local/clone", "issue": 7}, **key)
+    issue = {"repo": "local/clone", "issue": 7}
+    first = await mothership.call("POST", "/api/sessions", issue, idempotency_key="k-1")
+    again = await mothership.call("POST", "/api/sessions", issue, idempotency_key="k-1")
     assert (again.status_code, again.json()["id"]) == (200, first.json()["id"])
     assert again.json()["idempotency_key"] == "k-1"
     assert len(mothership.mothership.store.colonies()) == 1
-    status, body = await refused(mothership, headers=key, repo="acme/other")
+    status, body = await refused(mothership, {"repo": "acme/other"}, idempotency_key="k-1")
     assert (status, body["error"]) == (
         409,
         f"this `Idempotency-Key` already created colony {first.json()['id']} on local/clone;"
@@ -176,7 +175,7 @@ async def test_a_key_makes_one_colony_however_often_it_is_sent(mothership: Serve
     )
     # A key is its sender's own.
     token = mothership.token("launch")
-    other = await mothership.call("POST", "/api/sessions", {"repo": "local/clone"}, token=token, **key)
+    other = await mothership.call("POST", "/api/sessions", {"repo": "local/clone"}, token=token, idempotency_key="k-1")
     assert other.json()["id"] != first.json()["id"]
 
 

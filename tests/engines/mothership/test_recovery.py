@@ -23,6 +23,12 @@ def rewrite(mothership: Served, colony: str, change: Colony) -> None:
         mothership.mothership.store.put_colony(change)
 
 
+def left_behind(colony: str) -> "subprocess.Popen[bytes]":
+    """A process like an agent that outlived its engine."""
+    program = [sys.executable, "-c", "import time; time.sleep(600)"]
+    return subprocess.Popen(program, start_new_session=True, env={"COLONIZER_SESSION_ID": colony})
+
+
 async def test_an_engine_that_ends_stops_its_colonies_with_the_reason(tmp_path: Path) -> None:
     async with served(tmp_path) as before:
         colony = await before.launch(*asks("q1", "Really?"), say("marker"))
@@ -45,11 +51,7 @@ async def test_after_a_kill_the_leftover_agent_ends_and_its_colony_is_stopped(tm
         colony = await before.launch(TURN_END)
         await before.said(colony, "turn_end")
         await before.call("POST", f"/api/sessions/{colony}/stop")
-        leftover = subprocess.Popen(
-            [sys.executable, "-c", "import time; time.sleep(600)"],
-            start_new_session=True,
-            env={"COLONIZER_SESSION_ID": colony},
-        )
+        leftover = left_behind(colony)
         record = before.mothership.fleet.get(colony)
         mark = ProcessMark(leftover.pid, psutil.Process(leftover.pid).create_time())
         rewrite(before, colony, replace(record, session=replace(record.session, status="running"), process=mark))
