@@ -116,7 +116,7 @@ def prompt(text: str, *labels: str, multi: bool = False, header: str = "", **des
     return {"question": text, "header": header, "multi_select": multi, "options": options}
 
 
-BRANCHES = {
+BRANCHES: dict[str, object] = {
     "question": "Which base branch?",
     "header": "Base",
     "multi_select": False,
@@ -129,7 +129,7 @@ BRANCHES = {
         },
     ],
 }
-CHECKS = {
+CHECKS: dict[str, object] = {
     "question": "Which checks should run?",
     "header": "Checks",
     "multi_select": True,
@@ -286,13 +286,13 @@ def diff_read(of: ColonyKey, diff: Diff = SMALL_DIFF, **changes: object) -> Diff
 
 def transcript_of(of: ColonyKey, frames: Sequence[dict[str, object]], **changes: object) -> TranscriptChanged:
     """A transcript made of frames as the wire has them, live."""
-    from colonizer_client.mothership import events
+    from colonizer_client.mothership.frames import numbered
 
     transcript = Transcript()
     for seq, frame in enumerate(frames, 1):
-        numbered = events.numbered({"seq": seq, "ts": "2026-11-30T11:30:00Z", **frame})
-        if numbered is not None and numbered.event is not None:
-            transcript.apply(numbered.event)
+        found = numbered({"seq": seq, "ts": "2026-11-30T11:30:00Z", **frame})
+        if found is not None and found.event is not None:
+            transcript.apply(found.event)
     state = TranscriptState(transcript, Phase.LIVE, epoch=2)
     return TranscriptChanged(of, replace(state, **changes))  # type: ignore[arg-type]  # the state's own names
 

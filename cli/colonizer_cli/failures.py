@@ -12,8 +12,16 @@ from enum import IntEnum
 import click
 
 from colonizer_cli import output
-from colonizer_client.answers import NothingToAnswer
-from colonizer_client.errors import BadRequest, ClientError, Conflict, Forbidden, NotFound, SignInNeeded, TooMany
+from colonizer_client.errors import (
+    BadRequest,
+    ClientError,
+    Conflict,
+    Forbidden,
+    NotFound,
+    NothingToAnswer,
+    SignInNeeded,
+    TooMany,
+)
 from colonizer_config.errors import AddressError, ConfigError
 
 

@@ -4,20 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from colonizer_client.errors import ClientError
+from colonizer_client.errors import NothingToAnswer, UnmatchedAnswer
 from colonizer_client.mothership.models import OpenQuestion, Prompt
 from colonizer_client.text import safe_line
 
-_UNSIGNED_64 = re.compile(r"\+?[0-9]+")
+_UNSIGNED_64 = re.compile(r"\+?0*[0-9]{1,20}")
 _UNSIGNED_64_LIMIT = 2**64
-
-
-class UnmatchedAnswer(ClientError):
-    """The given text names no answer to the open question."""
-
-
-class NothingToAnswer(ClientError):
-    """The open question carries no questions."""
 
 
 @dataclass(frozen=True, slots=True)

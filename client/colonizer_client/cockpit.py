@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
@@ -9,12 +10,12 @@ from colonizer_client import answers
 from colonizer_client.answers import AnswerBody, Chosen
 from colonizer_client.clock import Clock, SystemClock
 from colonizer_client.drafts import Drafts
-from colonizer_client.errors import ClientError, LinkError, StoreError
+from colonizer_client.errors import ClientError, StoreError, Unreachable
 from colonizer_client.hub import Hub, Subscription
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership import calls
 from colonizer_client.mothership.calls import Call
-from colonizer_client.mothership.link import Connector, MothershipLink
+from colonizer_client.mothership.link import Connector, MothershipLink, leaves
 from colonizer_client.mothership.models import Colony, LaunchOrder, LocalRepository, OpenQuestion
 from colonizer_client.outbox import Delivery, Outbox
 from colonizer_client.snapshot import (
@@ -26,10 +27,15 @@ from colonizer_client.snapshot import (
     EndpointChanged,
     EndpointState,
     Snapshot,
+    TranscriptChanged,
 )
 from colonizer_client.store import Store
+from colonizer_client.threads import OwnThreads
 
 T = TypeVar("T")
+
+CLOSED_KEPT = 8
+"""Transcripts of colonies that were closed last and can be seen at once when they are opened again."""
 
 
 class Cockpit:
@@ -49,6 +55,7 @@ class Cockpit:
         self._open_store = open_store
         self._tasks: asyncio.TaskGroup | None = None
         self._running: dict[EndpointName, asyncio.Task[None]] = {}
+        self._closed: deque[ColonyKey] = deque()
 
     @property
     def snapshot(self) -> Snapshot:
@@ -91,7 +98,8 @@ class Cockpit:
         self._start(link)
 
     async def run(self) -> None:
-        """Keeps every link up until it is cancelled."""
+        """Keeps every link up until it is cancelled. The loop is given threads that its end does not wait for."""
+        asyncio.get_running_loop().set_default_executor(OwnThreads())
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
@@ -103,7 +111,7 @@ class Cockpit:
             self._running.clear()
             if self._store is not None:
                 self._store.close()
-                self._store = None
+            self._store = self._outbox = None
 
     def reconnect(self, endpoint: EndpointName) -> None:
         """Tries a connection again at once."""
@@ -112,10 +120,16 @@ class Cockpit:
     def open(self, key: ColonyKey) -> None:
         """Follows the colony's log from now on."""
         self._link(key.endpoint).follow(key.colony)
+        if key in self._closed:
+            self._closed.remove(key)
 
     def close(self, key: ColonyKey) -> None:
-        """Lets go of the colony's log; what was read stays to be seen."""
+        """Lets go of the colony's log; what was read of the last few stays to be seen."""
         self._link(key.endpoint).unfollow(key.colony)
+        if key not in self._closed:
+            self._closed.append(key)
+        while len(self._closed) > CLOSED_KEPT:
+            self.hub.post(TranscriptChanged(self._closed.popleft(), None))
 
     async def load_older(self, key: ColonyKey) -> None:
         """Reads the next older page of an opened colony's log."""
@@ -147,6 +161,7 @@ class Cockpit:
 
         Raises:
             UnmatchedAnswer: A prompt is not answered.
+            OnItsWay: Another answer to the same question is being delivered.
             StoreError: It cannot be stored, so that it is not sent either.
         """
         return self._post_answer(key, question, answers.from_card(question, chosen))
@@ -210,7 +225,7 @@ class Cockpit:
         return uuid.uuid4().hex
 
     def _post_answer(self, key: ColonyKey, question: OpenQuestion, body: AnswerBody) -> Delivery:
-        return self._send(self._stored_outbox().put_answer(key, question.fingerprint, body))
+        return self._send(self._stored_outbox().put_answer(key, question, body))
 
     def _send(self, delivery: Delivery) -> Delivery:
         self.hub.post(DeliveryChanged(delivery))
@@ -228,7 +243,7 @@ class Cockpit:
     def _link(self, endpoint: EndpointName) -> MothershipLink:
         link = self._links.get(endpoint)
         if link is None:
-            raise LinkError(f"{endpoint} is not connected to")
+            raise Unreachable(f"{endpoint} is not connected to")
         return link
 
     def _stored_outbox(self) -> Outbox:
@@ -255,5 +270,6 @@ class Cockpit:
             try:
                 await link.run()
             except Exception as fault:  # noqa: BLE001  # the one place where a foreign exception may end
-                link.fail(f"a fault in this connection ({type(fault).__name__}): press r to start it anew")
+                names = ", ".join(sorted({type(cause).__name__ for cause in leaves(fault)}))
+                link.fail(f"a fault in this connection ({names}): press r to start it anew")
                 await link.woken()

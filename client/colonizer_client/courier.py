@@ -1,9 +1,21 @@
 """Brings what lies in the outbox to its mothership, and finds out what became of it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from enum import Enum, auto
 from typing import Protocol, TypeVar
 
-from colonizer_client.errors import ClientError, LinkError, NotFound, Refusal, ServerFault, SignInNeeded, Unreadable
+from colonizer_client.clock import Clock
+from colonizer_client.errors import (
+    ClientError,
+    Conflict,
+    NoReply,
+    NotFound,
+    Refusal,
+    ServerFault,
+    SignInNeeded,
+    Unreachable,
+    Unreadable,
+)
 from colonizer_client.mothership import calls, wire
 from colonizer_client.mothership.calls import Call
 from colonizer_client.mothership.models import ColonyDetail
@@ -11,8 +23,14 @@ from colonizer_client.outbox import Delivery, Fate, Outbox
 
 T = TypeVar("T")
 
-ATTEMPTS = 2
+ANSWER_ATTEMPTS = 2
 """An answer is sent once more when its reply was lost and its question is still open; then a person decides."""
+
+MESSAGE_ATTEMPTS = 5
+"""A message's id makes its resend harmless; a server that never says what became of it is given up nevertheless."""
+
+RECORD_DELAY_S = 1.0
+"""A question can be closed a moment before its answer is on the server's record."""
 
 
 class Asker(Protocol):
@@ -26,12 +44,13 @@ class Asker(Protocol):
 class Courier:
     """Settles deliveries. `report` is told of every change of one."""
 
-    def __init__(self, outbox: Outbox, report: Callable[[Delivery], None]) -> None:
+    def __init__(self, outbox: Outbox, report: Callable[[Delivery], None], clock: Clock) -> None:
         self._outbox = outbox
         self._report = report
+        self._clock = clock
 
-    async def deliver(self, delivery: Delivery, ask: Asker) -> None:
-        """Takes one delivery as far as it goes now.
+    async def deliver(self, delivery: Delivery, ask: Asker) -> Delivery:
+        """The delivery after it was taken as far as it goes now; one that is not settled has to be brought again.
 
         Raises:
             LinkError: The mothership could not be asked; the delivery waits for the next connection.
@@ -40,96 +59,112 @@ class Courier:
         """
         claimed = self._outbox.claim(delivery)
         if claimed is None:
-            return
+            return self._reported(self._outbox.get(delivery.id) or delivery)
         self._report(claimed)
-        if claimed.kind == "message":
-            await self._bring_message(claimed, ask)
-        elif claimed.state == "unsure":
-            await self._find_out(claimed, ask)
-        else:
-            await self._bring_answer(claimed, ask)
+        if claimed.kind == "answer" and claimed.state == "unsure":
+            return await self._find_out(claimed, ask)
+        return await self._bring(claimed, ask)
 
-    async def _bring_answer(self, delivery: Delivery, ask: Asker) -> None:
-        send = calls.answer(delivery.key.colony, delivery.answer())
-        unsure = await self._send(delivery, lambda: ask(send), "delivered")
-        if unsure is not None:
-            await self._find_out(unsure, ask)
-
-    async def _bring_message(self, delivery: Delivery, ask: Asker) -> None:
-        """A message's id makes its resend harmless, so that a lost reply is answered by sending it again."""
-        send = calls.message(delivery.key.colony, delivery.id, delivery.text)
-        kept = ""
-
-        async def sending() -> None:
-            nonlocal kept
-            delivered = await ask(send)
-            if delivered.pending_notes:
-                kept = "kept as a note for its next run"
-
-        unsure = await self._send(delivery, sending, lambda: kept or "delivered")
-        if unsure is not None:
-            again = self._outbox.put_back(unsure, "no reply: sent again")
-            self._report(again)
-            if delivery.attempts < ATTEMPTS:
-                await self.deliver(again, ask)
-
-    async def _send(
-        self, delivery: Delivery, send: Callable[[], Awaitable[object]], words: str | Callable[[], str]
-    ) -> Delivery | None:
-        """Sends and settles; the delivery comes back as unsure where no reply tells its fate."""
+    async def _bring(self, delivery: Delivery, ask: Asker) -> Delivery:
         try:
-            await send()
-        except SignInNeeded as refusal:
-            self._report(self._outbox.put_back(delivery, str(refusal)))
+            words = await _send(delivery, ask)
+        except (SignInNeeded, Unreachable) as problem:
+            self._reported(self._outbox.take_back(delivery, str(problem)))
             raise
-        except Refusal as refusal:
-            self._settle(delivery, "refused", str(refusal))
-            return None
-        except (LinkError, ServerFault, Unreadable) as problem:
-            unsure = self._outbox.mark_unsure(delivery, f"no reply ({problem}): asking the server")
-            self._report(unsure)
-            return unsure
-        except ClientError as problem:
-            self._settle(delivery, "refused", str(problem))
-            return None
-        self._settle(delivery, "confirmed", words if isinstance(words, str) else words())
-        return None
+        except (NoReply, ServerFault, Unreadable) as problem:
+            return await self._after_silence(delivery, ask, problem)
+        except ClientError as refusal:
+            if delivery.kind == "answer" and isinstance(refusal, Conflict):
+                unsure = self._reported(self._outbox.mark_unsure(delivery, str(refusal)))
+                return await self._find_out(unsure, ask, refusal)
+            return self._settle(delivery, "refused", str(refusal))
+        return self._settle(delivery, "confirmed", words)
 
-    async def _find_out(self, delivery: Delivery, ask: Asker) -> None:
-        """Reads the question again. It is read before the record: an answer that lands in between is on record then."""
-        colony = delivery.key.colony
+    async def _after_silence(self, delivery: Delivery, ask: Asker, problem: ClientError) -> Delivery:
+        if delivery.kind == "answer":
+            words = f"no reply ({problem}): asking the server"
+            return await self._find_out(self._reported(self._outbox.mark_unsure(delivery, words)), ask)
+        if delivery.attempts >= MESSAGE_ATTEMPTS:
+            return self._settle(delivery, "undelivered", f"no reply, {delivery.attempts} times ({problem})")
+        return self._reported(self._outbox.put_back(delivery, f"no reply ({problem}): it is sent again"))
+
+    async def _find_out(self, delivery: Delivery, ask: Asker, refusal: Refusal | None = None) -> Delivery:
+        """Reads the question again, then the record: an answer that lands in between is on record then.
+
+        A refusal as such does not tell: the answer before it, whose reply was lost, may have closed the question.
+        """
         try:
-            question = await ask(calls.question(colony))
+            question = await ask(calls.question(delivery.key.colony))
             if question is None or question.fingerprint != delivery.fingerprint:
-                detail = await ask(calls.colony(delivery.key.endpoint, colony))
-                if is_on_record(delivery, detail):
-                    self._settle(delivery, "confirmed", "no reply, but the server has it on record")
-                else:
-                    self._settle(delivery, "elsewhere", "answered elsewhere")
-                return
+                return await self._look_up(delivery, ask, refusal)
         except NotFound:
-            self._settle(delivery, "refused", "the colony is gone")
-            return
-        if delivery.attempts >= ATTEMPTS:
-            self._settle(delivery, "undelivered", "no reply: asked the server, still open, not sent again")
-            return
-        again = self._outbox.put_back(delivery, "no reply: asked the server, still open: sent once more")
-        self._report(again)
-        await self.deliver(again, ask)
+            return self._settle(delivery, "refused", "the colony is gone")
+        if refusal is not None:
+            return self._settle(delivery, "refused", str(refusal))
+        if delivery.attempts >= ANSWER_ATTEMPTS:
+            return self._settle(delivery, "undelivered", "no reply: asked the server, still open, not sent again")
+        words = "no reply: asked the server, still open: sent once more"
+        return await self.deliver(self._reported(self._outbox.put_back(delivery, words)), ask)
 
-    def _settle(self, delivery: Delivery, fate: Fate, words: str) -> None:
-        self._report(self._outbox.settle(delivery, fate, words))
+    async def _look_up(self, delivery: Delivery, ask: Asker, refusal: Refusal | None) -> Delivery:
+        """Settles an answer whose question is closed, by the server's record of answers."""
+        whose = await self._on_record(delivery, ask)
+        if whose is Record.NONE:
+            await self._clock.sleep(RECORD_DELAY_S)
+            whose = await self._on_record(delivery, ask)
+        if whose is Record.OURS:
+            return self._settle(delivery, "confirmed", "the server has it on record")
+        if whose is Record.ANOTHER:
+            return self._settle(delivery, "elsewhere", "answered elsewhere")
+        if refusal is not None:
+            return self._settle(delivery, "refused", str(refusal))
+        if not delivery.answer().answers:
+            words = "no reply, and the question is closed; whether by this answer is not on the server's record"
+            return self._settle(delivery, "undelivered", words)
+        return self._settle(delivery, "refused", "the question is no longer asked")
+
+    async def _on_record(self, delivery: Delivery, ask: Asker) -> "Record":
+        return whose(delivery, await ask(calls.colony(delivery.key.endpoint, delivery.key.colony)))
+
+    def _settle(self, delivery: Delivery, fate: Fate, words: str) -> Delivery:
+        return self._reported(self._outbox.settle(delivery, fate, words))
+
+    def _reported(self, delivery: Delivery) -> Delivery:
+        self._report(delivery)
+        return delivery
 
 
-def is_on_record(delivery: Delivery, detail: ColonyDetail) -> bool:
-    """Whether the server's record holds this very answer: same question id, same texts, same values."""
+class Record(Enum):
+    """Whose answer to a question the server has on record."""
+
+    OURS = auto()
+    ANOTHER = auto()
+    NONE = auto()
+
+
+def whose(delivery: Delivery, detail: ColonyDetail) -> Record:
+    """Whose answer to the delivery's question is on record: ours has the same question texts and the same values.
+
+    What was answered before the question was asked belongs to an earlier run, in which its id meant another one.
+    """
     answer = delivery.answer()
+    asked_at = delivery.asked_at
     on_record = {
-        wire.raw(record.raw.get("question")): record.raw.get("answer")
+        record.text_raw: record.answer_raw
         for record in detail.answered
         if record.question_id == answer.question_id
+        and (asked_at is None or record.answered_at is None or record.answered_at >= asked_at)
     }
-    ours = answer.to_json()["answers"]
-    return bool(on_record) and all(
-        text in on_record and on_record[text] == value for text, value in wire.mapping(ours).items()
-    )
+    ours = wire.mapping(answer.to_json()["answers"])
+    if not on_record:
+        return Record.NONE
+    return Record.OURS if ours and all(on_record.get(text) == value for text, value in ours.items()) else Record.ANOTHER
+
+
+async def _send(delivery: Delivery, ask: Asker) -> str:
+    """What is to be known of a delivery that was taken."""
+    if delivery.kind == "answer":
+        await ask(calls.answer(delivery.key.colony, delivery.answer()))
+        return "delivered"
+    delivered = await ask(calls.message(delivery.key.colony, delivery.id, delivery.text))
+    return "kept as a note for its next run" if delivered.pending_notes else "delivered"

@@ -13,6 +13,10 @@ ClientError
 ├── ServerFault                5xx: the server failed                                (retryable)
 ├── Unreadable                 the reply is not what the specification says
 ├── BadRequest                 what we were asked to send can be sent to no server
+├── UnmatchedAnswer            the given text or choice is no answer to the open question
+├── NothingToAnswer            the open question carries no questions
+├── OnItsWay                   another answer to the same question is being delivered
+├── EmptyQuery                 the search has nothing to look for
 ├── EngineUnavailable          the local engine cannot be started or reached
 └── StoreError                 the cockpit's own database cannot be read or written
 """
@@ -86,6 +90,22 @@ class Unreadable(ClientError):
 
 class BadRequest(ClientError):
     """An id or name that can be part of no request, such as an empty id or one with a slash."""
+
+
+class UnmatchedAnswer(ClientError):
+    """The given text or choice is no answer to the open question."""
+
+
+class NothingToAnswer(ClientError):
+    """The open question carries no questions."""
+
+
+class OnItsWay(ClientError):
+    """Another answer to the same question is being delivered, by this face or another one."""
+
+
+class EmptyQuery(ClientError):
+    """The search has nothing to look for."""
 
 
 class EngineUnavailable(ClientError):

@@ -5,19 +5,8 @@ and the merged topics: what waits for it does not grow with time.
 """
 
 import asyncio
-from collections.abc import Iterator
 
-from colonizer_client.identity import ColonyKey
-from colonizer_client.snapshot import (
-    ColonyChanged,
-    EndpointChanged,
-    HubEvent,
-    QuestionRead,
-    Snapshot,
-    Topics,
-    TranscriptChanged,
-    fold,
-)
+from colonizer_client.snapshot import HubEvent, Snapshot, Topics, fold
 
 PENDING_LIMIT = 2_048
 """Events that wait unfolded at most; beyond it they are folded even if nobody looks."""
@@ -26,13 +15,14 @@ PENDING_LIMIT = 2_048
 class Subscription:
     """One reader's view of the hub."""
 
-    def __init__(self, hub: "Hub") -> None:
+    def __init__(self, hub: "Hub", topics: Topics) -> None:
         self._hub = hub
-        self._topics = Topics()
+        self._topics = topics
         self._changed = asyncio.Event()
+        self._changed.set()
 
     async def changed(self) -> None:
-        """Returns when something changed since the last `take`."""
+        """Returns when something happened since the last `take`."""
         await self._changed.wait()
 
     def take(self) -> tuple[Snapshot, Topics]:
@@ -57,8 +47,6 @@ class Hub:
     def __init__(self) -> None:
         self._snapshot = Snapshot()
         self._pending: list[HubEvent] = []
-        self._latest: dict[tuple[type, object], int] = {}
-        """Where in the pending list an event lies that a newer one of its kind and subject replaces."""
         self._subscriptions: list[Subscription] = []
 
     @property
@@ -70,15 +58,7 @@ class Hub:
 
     def post(self, event: HubEvent) -> None:
         """Takes an event."""
-        subject = _subject(event)
-        if subject is not None and (place := self._latest.get(subject)) is not None:
-            self._pending[place] = event
-        else:
-            if subject is None:
-                self._latest.clear()  # an event about many things keeps its order to those about one
-            else:
-                self._latest[subject] = len(self._pending)
-            self._pending.append(event)
+        self._pending.append(event)
         if len(self._pending) >= PENDING_LIMIT:
             self._fold()
         for subscription in self._subscriptions:
@@ -86,17 +66,10 @@ class Hub:
 
     def subscribe(self) -> Subscription:
         """A new reader; what is known already is there to be taken."""
-        subscription = Subscription(self)
-        snapshot = self.snapshot
-        subscription.add(
-            Topics(
-                frozenset(snapshot.endpoints),
-                frozenset(snapshot.colonies),
-                frozenset(_opened(snapshot)),
-                frozenset(snapshot.deliveries),
-            )
-        )
-        subscription.ring()
+        known = self.snapshot
+        opened = frozenset(known.transcripts) | frozenset(known.diffs) | frozenset(known.details)
+        topics = Topics(frozenset(known.endpoints), frozenset(known.colonies), opened, frozenset(known.deliveries))
+        subscription = Subscription(self, topics)
         self._subscriptions.append(subscription)
         return subscription
 
@@ -106,25 +79,6 @@ class Hub:
 
     def _fold(self) -> None:
         pending, self._pending = self._pending, []
-        self._latest.clear()
         self._snapshot, topics = fold(self._snapshot, pending)
         for subscription in self._subscriptions:
             subscription.add(topics)
-
-
-def _subject(event: HubEvent) -> tuple[type, object] | None:
-    match event:
-        case ColonyChanged(colony):
-            return ColonyChanged, colony.key
-        case TranscriptChanged(key) | QuestionRead(key):
-            return type(event), key
-        case EndpointChanged(state):
-            return EndpointChanged, state.name
-        case _:
-            return None
-
-
-def _opened(snapshot: Snapshot) -> Iterator[ColonyKey]:
-    yield from snapshot.transcripts
-    yield from snapshot.diffs
-    yield from snapshot.details

@@ -2,33 +2,38 @@
 
     queued ──claim──> sending ──2xx──> confirmed
       ^                  │ └──4xx──> refused            the server's words; the draft is kept
-      │                  └─no reply─> unsure ──ask the server──> confirmed
-      │                                                     ├──> elsewhere     somebody else answered
-      │                                                     └──> the same question is open: once more,
-      └────────────────────────────────────────────────────────  the second time: undelivered
+      │                  └─no reply, 409─> unsure ──ask the server──> confirmed     ours is on its record
+      │                                                          ├──> elsewhere     somebody else's is
+      │                                                          ├──> refused       it is no longer asked
+      │                                                          └──> the same question is open: once more,
+      └─────────────────────────────────────────────────────────────  the second time: undelivered
 
-A row is claimed by compare-and-set, so that no two faces send it; the rows of a face that died are settled by the next.
-What the network did is never guessed: after a lost reply the question is read again.
+A row is claimed in one transaction, so that no two faces send it; the rows of a face that died are settled by the next.
+What the network did is never guessed: after a lost reply the question and the record of answers are read again.
 """
 
 import json
 import os
+import sqlite3
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, cast
-
-import psutil
 
 from colonizer_client.answers import AnswerBody
 from colonizer_client.clock import Clock
+from colonizer_client.errors import OnItsWay
 from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
 from colonizer_client.mothership import wire
+from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.store import Store
 
 Fate = Literal["confirmed", "refused", "elsewhere", "undelivered"]
 State = Literal["queued", "sending", "unsure"] | Fate
 SETTLED: frozenset[State] = frozenset({"confirmed", "refused", "elsewhere", "undelivered"})
+
+_UNSETTLED = "endpoint = ? AND settled_at IS NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +44,12 @@ class Delivery:
     key: ColonyKey
     kind: Literal["answer", "message"]
     body: Mapping[str, object]
-    """What is sent: the JSON of an answer with the `fingerprint` of its question, or the `text` of a message."""
+    """What is sent: the JSON of an answer with its question's `fingerprint` and time, or the `text` of a message."""
     state: State
     words: str = ""
     """Why it was refused, or what is known while it is not settled."""
     attempts: int = 0
+    """How often it was sent so that it may have arrived."""
     created_at: float = 0.0
     settled_at: float | None = None
 
@@ -56,6 +62,11 @@ class Delivery:
     def fingerprint(self) -> str:
         """The fingerprint of the question that it answers, empty for a message."""
         return wire.raw(self.body.get("fingerprint"))
+
+    @property
+    def asked_at(self) -> float | None:
+        """When the question was asked, by the server's clock; None while unknown."""
+        return wire.number(self.body.get("asked_at"))
 
     @property
     def text(self) -> str:
@@ -75,7 +86,7 @@ class Delivery:
             wire.raw(fields.get("question_id")),
             answers,
             response if isinstance(response, str) else None,
-            wire.sequence(cast(object, questions)) if isinstance(questions, list) else None,
+            None if questions is None else wire.sequence(questions),
         )
 
 
@@ -85,22 +96,37 @@ class Outbox:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._claimant = f"{_process_name(os.getpid())} {uuid.uuid4().hex[:8]}"
 
-    def put_answer(self, key: ColonyKey, fingerprint: str, answer: AnswerBody) -> Delivery:
-        """The stored answer, not sent yet. An unsettled one for the same question is returned instead of a second."""
-        for delivery in self.unsettled(key.endpoint):
-            if delivery.key == key and delivery.kind == "answer" and delivery.fingerprint == fingerprint:
-                return delivery
-        return self._put(key, "answer", {"fingerprint": fingerprint, "answer": answer.to_json()})
+    def put_answer(self, key: ColonyKey, question: OpenQuestion, answer: AnswerBody) -> Delivery:
+        """The stored answer, not sent yet; the same one on its way already is returned instead of a second.
+
+        Raises:
+            OnItsWay: Another answer to the same question is not settled yet.
+        """
+        body = {"fingerprint": question.fingerprint, "asked_at": question.asked_at, "answer": answer.to_json()}
+
+        def put(db: sqlite3.Connection) -> Delivery:
+            for other in self._select(_UNSETTLED + " AND colony = ? AND kind = 'answer'", *key):
+                if other.fingerprint == question.fingerprint:
+                    if other.body.get("answer") != json.loads(json.dumps(body["answer"])):
+                        raise OnItsWay("another answer to this question is on its way")
+                    return other
+            return self._insert(db, key, "answer", body)
+
+        return self._store.write(put)
 
     def put_message(self, key: ColonyKey, text: str) -> Delivery:
         """The stored message, not sent yet. Its id makes a second sending harmless."""
-        return self._put(key, "message", {"text": text})
+        return self._store.write(lambda db: self._insert(db, key, "message", {"text": text}))
 
     def unsettled(self, endpoint: EndpointName) -> list[Delivery]:
         """What is on its way to one endpoint, oldest first."""
-        return self._select("endpoint = ? AND settled_at IS NULL", endpoint)
+        return self._select(_UNSETTLED, endpoint)
+
+    def next_for(self, key: ColonyKey) -> Delivery | None:
+        """The oldest delivery on its way to one colony."""
+        found = self._select(_UNSETTLED + " AND colony = ?", *key)
+        return found[0] if found else None
 
     def get(self, delivery_id: str) -> Delivery | None:
         """One delivery as it is stored now."""
@@ -112,60 +138,73 @@ class Outbox:
 
         One that a dead face was sending comes back as `unsure`: what became of it has to be asked.
         """
-        rows = self._store.rows("SELECT state, claimant, attempts FROM outbox WHERE id = ?", delivery.id)
-        if not rows:
-            return None
-        state, claimant, attempts = str(rows[0][0]), str(rows[0][1]), int(cast(int, rows[0][2]))
-        if state in SETTLED or (claimant and claimant != self._claimant and _is_alive(claimant)):
-            return None
-        mine: State = "sending" if state == "queued" else "unsure"
-        changed = self._store.write(
-            lambda db: (
-                db.execute(
-                    "UPDATE outbox SET state = ?, claimant = ?, attempts = ? "
-                    "WHERE id = ? AND state = ? AND claimant = ? AND attempts = ?",
-                    (mine, self._claimant, attempts + (mine == "sending"), delivery.id, state, claimant, attempts),
-                ).rowcount
+
+        def claim(db: sqlite3.Connection) -> Delivery | None:
+            row = db.execute("SELECT state, claimant, attempts FROM outbox WHERE id = ?", (delivery.id,)).fetchone()
+            if row is None:
+                return None
+            state, claimant, attempts = cast("tuple[State, str, int]", row)
+            if state in SETTLED or (claimant not in ("", self._claimant) and _is_alive(claimant)):
+                return None
+            was_queued = state == "queued"
+            mine = replace(
+                delivery, state="sending" if was_queued else "unsure", attempts=attempts + 1 if was_queued else attempts
             )
-        )
-        return replace(delivery, state=mine, attempts=attempts + (mine == "sending")) if changed else None
+            db.execute(
+                "UPDATE outbox SET state = ?, claimant = ?, attempts = ? WHERE id = ?",
+                (mine.state, self._claimant, mine.attempts, mine.id),
+            )
+            return mine
+
+        return self._store.write(claim)
+
+    def take_back(self, delivery: Delivery, words: str) -> Delivery:
+        """The delivery, queued again: it was not sent, or was turned away unread."""
+        return self._move(replace(delivery, state="queued", words=words, attempts=delivery.attempts - 1), claimant="")
 
     def put_back(self, delivery: Delivery, words: str) -> Delivery:
-        """The delivery, queued again: it is known that the server does not have it."""
-        return self._move(delivery, "queued", words, claimant="")
+        """The delivery, queued again: it was sent, and to send it once more is harmless."""
+        return self._move(replace(delivery, state="queued", words=words), claimant="")
 
     def mark_unsure(self, delivery: Delivery, words: str) -> Delivery:
         """The delivery, its fate unknown until the server can be asked."""
-        return self._move(delivery, "unsure", words, claimant=self._claimant)
+        return self._move(replace(delivery, state="unsure", words=words), claimant=self._claimant)
 
     def settle(self, delivery: Delivery, state: Fate, words: str) -> Delivery:
         """The delivery with its fate."""
-        return self._move(delivery, state, words, claimant="", settled_at=self._clock.now())
+        settled_at = self._clock.now()
+        return self._move(replace(delivery, state=state, words=words, settled_at=settled_at), claimant="")
 
-    def _move(
-        self, delivery: Delivery, state: State, words: str, *, claimant: str, settled_at: float | None = None
-    ) -> Delivery:
-        self._store.write(
-            lambda db: db.execute(
-                "UPDATE outbox SET state = ?, words = ?, claimant = ?, settled_at = ? WHERE id = ?",
-                (state, words, claimant, settled_at, delivery.id),
+    @cached_property
+    def _claimant(self) -> str:
+        return f"{_process_name(os.getpid())} {uuid.uuid4().hex[:8]}"
+
+    def _move(self, moved: Delivery, *, claimant: str) -> Delivery:
+        """The delivery as it is stored now: as given, unless another face took it over meanwhile."""
+        is_ours = self._store.write(
+            lambda db: (
+                db.execute(
+                    "UPDATE outbox SET state = ?, words = ?, attempts = ?, claimant = ?, settled_at = ? "
+                    "WHERE id = ? AND claimant = ?",
+                    (moved.state, moved.words, moved.attempts, claimant, moved.settled_at, moved.id, self._claimant),
+                ).rowcount
             )
         )
-        return replace(delivery, state=state, words=words, settled_at=settled_at)
+        return moved if is_ours else self.get(moved.id) or moved
 
-    def _put(self, key: ColonyKey, kind: Literal["answer", "message"], body: Mapping[str, object]) -> Delivery:
+    def _insert(
+        self, db: sqlite3.Connection, key: ColonyKey, kind: Literal["answer", "message"], body: Mapping[str, object]
+    ) -> Delivery:
         delivery = Delivery(uuid.uuid4().hex, key, kind, body, "queued", created_at=self._clock.now())
-        self._store.write(
-            lambda db: db.execute(
-                "INSERT INTO outbox (id, endpoint, colony, kind, body, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (delivery.id, *key, kind, json.dumps(body), "queued", delivery.created_at),
-            )
+        db.execute(
+            "INSERT INTO outbox (id, endpoint, colony, kind, body, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (delivery.id, *key, kind, json.dumps(body), "queued", delivery.created_at),
         )
         return delivery
 
     def _select(self, condition: str, *arguments: object) -> list[Delivery]:
         columns = "id, endpoint, colony, kind, body, state, words, attempts, created_at, settled_at"
-        rows = self._store.rows(f"SELECT {columns} FROM outbox WHERE {condition} ORDER BY created_at", *arguments)
+        rows = self._store.rows(f"SELECT {columns} FROM outbox WHERE {condition} ORDER BY rowid", *arguments)
         return [_from_row(row) for row in rows]
 
 
@@ -186,13 +225,17 @@ def _from_row(row: tuple[object, ...]) -> Delivery:
 
 def _process_name(pid: int) -> str:
     """A name that no later process with the same id shares."""
+    import psutil  # needed with the first delivery, not for the first picture
+
     return f"{pid} {psutil.Process(pid).create_time():.2f}"
 
 
 def _is_alive(claimant: str) -> bool:
-    process, _, _ = claimant.rpartition(" ")
-    pid, _, _ = process.partition(" ")
+    import psutil
+
+    pid, _, started = claimant.rpartition(" ")[0].partition(" ")
     try:
-        return pid.isdigit() and _process_name(int(pid)) == process
-    except psutil.Error:
+        # The time moves a little when the machine's clock is corrected.
+        return abs(psutil.Process(int(pid)).create_time() - float(started)) < 2
+    except (psutil.Error, ValueError):
         return False

@@ -22,6 +22,13 @@ V = TypeVar("V")
 DELIVERIES_KEPT = 256
 """Settled answers and messages beyond this are forgotten here, the oldest first; the store keeps them."""
 
+READINGS_KEPT = 64
+"""Details and diffs of more colonies than this are forgotten, those that were read longest ago first."""
+
+LATE_FRAME_S = 60.0
+"""A frame that is older than what is known was overtaken by another socket's. By more than this it is not late: the
+server's clock was set back."""
+
 
 class Health(Enum):
     """How a connection is."""
@@ -257,6 +264,14 @@ class _Table(Generic[K, V]):
         elif key in self.current():
             del self.writable()[key]
 
+    def put_newest(self, key: K, value: V, kept: int) -> None:
+        """Puts a value last, and forgets the first ones where there are more than `kept`."""
+        table = self.writable()
+        table.pop(key, None)
+        table[key] = value
+        while len(table) > kept:
+            del table[next(iter(table))]
+
 
 class _Work:
     """One fold in progress."""
@@ -279,18 +294,20 @@ class _Work:
         match event:
             case ColonyChanged(colony):
                 had = self._colonies.current().get(colony.key)
-                if had is None or colony.updated_at >= had.updated_at:  # two sockets tell of one colony
+                if had is None or not 0 < had.updated_at - colony.updated_at < LATE_FRAME_S:
                     self._put_colony(colony)
             case TranscriptChanged(key, state):
                 self._transcripts.put(key, state)
                 self._opened.add(key)
             case QuestionRead(key, question):
-                self._put_question(key, question)
+                asker = self._colonies.current().get(key)
+                # It may have been on its way while the colony went on.
+                self._put_question(key, question if asker is not None and asker.may_ask else None)
             case DetailRead(key, detail):
-                self._details.put(key, detail)
+                self._details.put_newest(key, detail, READINGS_KEPT)
                 self._opened.add(key)
             case DiffChanged(key, state):
-                self._diffs.put(key, state)
+                self._diffs.put_newest(key, state, READINGS_KEPT)
                 self._opened.add(key)
             case DeliveryChanged(delivery):
                 self._put_delivery(delivery)
@@ -328,10 +345,11 @@ class _Work:
         return after, topics
 
     def _put_colony(self, colony: Colony) -> None:
-        if self._colonies.current().get(colony.key) != colony:
+        had = self._colonies.current().get(colony.key)
+        if had is not colony and had != colony:
             self._colonies.put(colony.key, colony)
             self._changed_colonies.add(colony.key)
-        if not may_ask(colony):
+        if not colony.may_ask:
             self._put_question(colony.key, None)
 
     def _put_question(self, key: ColonyKey, question: OpenQuestion | None) -> None:
@@ -361,15 +379,3 @@ class _Work:
             self._remove_colony(key)
         for colony in colonies:
             self._put_colony(colony)
-
-
-def may_ask(colony: Colony) -> bool:
-    """Whether an open question of the colony can be answered.
-
-    The status counts before the question: a stopped colony can still show one (spec 13.1).
-    """
-    if colony.status == "waiting_for_answer":
-        return not colony.answered_while_suspended
-    if colony.status in ("starting", "running"):
-        return colony.suspended  # being brought back with its question (spec 13.2)
-    return colony.status == "parked" and colony.parked is not None and colony.parked.on_question

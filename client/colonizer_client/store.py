@@ -38,8 +38,8 @@ CREATE TABLE IF NOT EXISTS outbox (
     attempts INTEGER NOT NULL DEFAULT 0,
     created_at REAL NOT NULL,
     settled_at REAL
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS outbox_open ON outbox (endpoint, created_at) WHERE settled_at IS NULL;
+);
+CREATE INDEX IF NOT EXISTS outbox_open ON outbox (endpoint, colony) WHERE settled_at IS NULL;
 CREATE TABLE IF NOT EXISTS remembered (
     name TEXT PRIMARY KEY,
     value TEXT NOT NULL

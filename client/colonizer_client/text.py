@@ -7,16 +7,28 @@ reliable width (joiners and variants of emoji) is left out. After that the text 
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 CUT_MARK = "…"
+MARKS_KEPT = 3
+"""Marks on one letter beyond this are more than orthography stacks: they would spill over the neighbouring lines."""
 
-_PRESENTATION = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d(?=[\u2190-\u2bff\U0001f000-\U0001faff])")
-"""Variation selectors, skin tones and emoji joiners: terminals disagree about the width of what they make."""
+_EMOJI = "\u2190-\u2bff\U0001f000-\U0001faff"
+_JOINING_LETTERS = "\u0600-\u0dff\u1000-\u109f\ufb50-\ufdff\ufe70-\ufefc"
 
-_COMBINING = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3,}")
-"""More marks on one letter than any orthography stacks: they would spill over the neighbouring lines."""
+_JOINERS = re.compile(
+    f"(?<=[©®‼-㊙{_EMOJI}#*0-9])[\ufe0e\ufe0f]"  # variants of emoji: terminals disagree about their width,
+    f"|\u200d(?=[{_EMOJI}])|[\U0001f3fb-\U0001f3ff]"  # as about families and skin tones
+    f"|(?<=[{_JOINING_LETTERS}])[\u200c\u200d](?=[{_JOINING_LETTERS}])"  # orthography in Persian, Hindi, …
+)
 
-_BRACKETED = "⟨U+{:04X}⟩"
+_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+"""Letters and marks that draw nothing, which Python counts as printable: they can carry hidden text."""
+
+_PILE = re.compile(f"[^\0-\u02ff]{{{MARKS_KEPT + 1},}}")
+"""A run in which a pile of combining marks may hide."""
+
+_BLANKS = re.compile("[ \t\n]+")
 
 
 def safe_text(text: str, *, limit: int | None = None) -> str:
@@ -24,8 +36,7 @@ def safe_text(text: str, *, limit: int | None = None) -> str:
 
     `limit` counts characters of the input; what is beyond it is cut and marked with `…`.
     """
-    if limit is not None and len(text) > limit:
-        text = text[:limit] + CUT_MARK
+    text = _cut(text, limit)
     if text.isprintable() and text.isascii():
         return text
     text = text.replace("\r\n", "\n")
@@ -35,27 +46,48 @@ def safe_text(text: str, *, limit: int | None = None) -> str:
 
 
 def safe_line(text: str, *, limit: int | None = None) -> str:
-    """The text as one line: as `safe_text`, with line feeds and tabs turned into single spaces."""
-    if limit is not None and len(text) > limit:
-        text = text[:limit] + CUT_MARK
+    """The text as one line without blanks at its ends: as `safe_text`, but line feeds and tabs become single spaces."""
+    text = _cut(text, limit)
     if text.isprintable() and text.isascii():
-        return text
-    return _safe_characters(re.sub(r"\s*[\n\t]\s*", " ", text.replace("\r\n", "\n").strip("\r\n\t ")))
+        return text.strip(" ")
+    line = _BLANKS.sub(lambda run: run[0] if run[0].isprintable() else " ", text.replace("\r\n", "\n"))
+    return _safe_characters(line).strip(" ")
+
+
+def joined(pieces: Iterable[str]) -> str:
+    """The pieces, each of them safe, as one safe text: marks must not pile up over their seams."""
+    return _PILE.sub(_without_pile, "".join(pieces))
 
 
 def has_hidden_characters(text: str) -> bool:
     """Whether the raw text holds characters that a person would not see, or that change the order of what they see."""
-    return any(
+    text = _JOINERS.sub("", text)
+    return _INVISIBLE.search(text) is not None or any(
         not character.isprintable() and character not in "\n\t" and unicodedata.category(character) != "Zs"
         for character in text
     )
 
 
+def _cut(text: str, limit: int | None) -> str:
+    return text if limit is None or len(text) <= limit else text[:limit] + CUT_MARK
+
+
 def _safe_characters(line: str) -> str:
     if not line.isascii():
-        line = _PRESENTATION.sub("", line)
-        line = _COMBINING.sub(lambda run: run[0][:2], line)
+        line = _JOINERS.sub("", line)
+        line = _INVISIBLE.sub(lambda found: _bracketed(found[0]), line)
+        line = _PILE.sub(_without_pile, line)
     return line if line.isprintable() else "".join(map(_shown, line))
+
+
+def _without_pile(run: re.Match[str]) -> str:
+    kept: list[str] = []
+    marks = 0
+    for character in run[0]:
+        marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
+        if marks <= MARKS_KEPT:
+            kept.append(character)
+    return "".join(kept)
 
 
 def _shown(character: str) -> str:
@@ -68,4 +100,8 @@ def _shown(character: str) -> str:
         return "␡"
     if unicodedata.category(character) == "Zs":
         return " "
-    return _BRACKETED.format(code)
+    return _bracketed(character)
+
+
+def _bracketed(character: str) -> str:
+    return f"⟨U+{ord(character):04X}⟩"

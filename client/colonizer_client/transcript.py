@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from typing import TypeAlias
 
 from colonizer_client.identity import QuestionId
 from colonizer_client.mothership.events import (
@@ -29,9 +30,13 @@ from colonizer_client.mothership.events import (
     UserSaid,
 )
 from colonizer_client.mothership.models import OpenQuestion
+from colonizer_client.text import joined
 
 CHANGES_KEPT = 512
 """Readers further behind than this draw everything anew."""
+
+_HOST_MESSAGES = {"watchdog-": "watchdog", "verify-fix-": "verification", "pr-rewrite-": "pull request"}
+"""How the ids of messages begin that no person wrote, and who did (spec 4.2, 13.1)."""
 
 
 class Kind(Enum):
@@ -65,6 +70,8 @@ class Entry:
     kind: Kind
     at: float | None
     title: str = ""
+    argument: str = ""
+    """What a tool was called with, in one line."""
     body: str = ""
     state: State = State.DONE
     level: str = "info"
@@ -78,6 +85,26 @@ class Entry:
     """The cost of this turn alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunBegan:
+    """Where a run begins in a log that holds several: what was open in the run before is past."""
+
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A sign of ours between the events."""
+
+    text: str
+    at: float | None = None
+    level: str = "warn"
+
+
+Item: TypeAlias = Event | RunBegan | Mark
+"""What a transcript is made of."""
+
+
 @dataclass(slots=True)
 class _Draft:
     """An entry that may still change. Pieces of a text that is being written are joined only when it is read."""
@@ -87,12 +114,25 @@ class _Draft:
     children: list["_Draft"] = field(default_factory=list["_Draft"])
 
     def built(self) -> Entry:
-        if self.pieces:
-            self.entry = replace(self.entry, body=self.entry.body + "".join(self.pieces))
-            self.pieces.clear()
+        if len(self.pieces) > 1:
+            self.pieces[:] = (joined(self.pieces),)
+        if self.pieces and self.entry.body is not self.pieces[0]:
+            self.entry = replace(self.entry, body=self.pieces[0])
         if self.children:
             return replace(self.entry, children=tuple(child.built() for child in self.children))
         return self.entry
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """Stands in the log for all the pieces of one block."""
+
+    first: TextDelta
+    pieces: list[str]
+    """Those of the block's draft."""
+
+    def as_one_delta(self) -> TextDelta:
+        return replace(self.first, delta=joined(self.pieces))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +141,21 @@ class _Spot:
 
     index: int
     draft: _Draft
+
+
+@dataclass(slots=True)
+class _Run:
+    """What later events of the same run may refer to. Ids mean nothing in another run."""
+
+    cost_usd: float | None = 0.0
+    """What the run has cost so far; None while it is unknown."""
+    blocks: dict[BlockKey, _Spot] = field(default_factory=dict[BlockKey, _Spot])
+    finished_blocks: set[BlockKey] = field(default_factory=set[BlockKey])
+    tools: dict[str, _Spot] = field(default_factory=dict[str, _Spot])
+    settlers: dict[str, _Spot] = field(default_factory=dict[str, _Spot])
+    working: set[str] = field(default_factory=set[str])
+    """Settlers that have not returned."""
+    questions: dict[QuestionId, _Spot] = field(default_factory=dict[QuestionId, _Spot])
 
 
 class Transcript:
@@ -113,13 +168,10 @@ class Transcript:
         self._drafts: list[_Draft] = []
         self._changes: deque[tuple[int, int]] = deque(maxlen=CHANGES_KEPT)
         self._rebuilt_at = 0
-        self._blocks: dict[BlockKey, _Spot] = {}
-        self._finished_blocks: set[BlockKey] = set()
-        self._tools: dict[str, _Spot] = {}
-        self._settlers: dict[str, _Spot] = {}
-        self._questions: dict[QuestionId, _Spot] = {}
+        self._log: list[Item | _Writing] = []
+        """What the entries are made of, so that they can be made anew when an older page comes before it."""
+        self._run = _Run()
         self._said: set[str] = set()
-        self._run_cost_usd: float | None = 0.0
 
     def __len__(self) -> int:
         return len(self._drafts)
@@ -142,73 +194,73 @@ class Transcript:
             return None
         return frozenset(index for at, index in self._changes if at > version)
 
-    def mark(self, text: str, at: float | None = None, level: str = "warn") -> None:
-        """Appends a sign of ours."""
-        self._append(Entry(Kind.MARK, at, title=text, level=level))
+    def begin_midway(self) -> None:
+        """Notes, before the first event, that the run had begun earlier: what it had cost by then is not known."""
+        self._run.cost_usd = None
 
-    def put_before(self, events: Iterable[Event], mark: str = "") -> None:
-        """Puts an older page of the log before what is there, with a sign between them where `mark` says so."""
-        older = Transcript()
-        for event in events:
-            older.apply(event)
-        if mark:
-            older.mark(mark, level="info")
-        shift = len(older)
-        self._drafts[:0] = older._drafts
-        for spots in (self._blocks, self._tools, self._settlers, self._questions):
-            for key, spot in spots.items():
-                spots[key] = _Spot(spot.index + shift, spot.draft)  # type: ignore[index]
-        self._said |= older._said
-        for call_id, spot in older._tools.items():
-            self._tools.setdefault(call_id, spot)
-        self._rebuild()
+    def put_before(self, older: Iterable[Item], *, is_midway: bool) -> None:
+        """Puts an older page of the log before what is there; `is_midway` as `begin_midway` says, for the page."""
+        newer = [item.as_one_delta() if isinstance(item, _Writing) else item for item in self._log]
+        self._drafts, self._log, self._said = [], [], set()
+        self._run = _Run()
+        if is_midway:
+            self.begin_midway()
+        for item in (*older, *newer):
+            self.apply(item)
+        self._changes.clear()
+        self._rebuilt_at = self.version = self.version + 1
 
-    def apply(self, event: Event) -> None:
-        """Takes the next event of the log."""
-        match event:
-            case TextDelta():
-                self._delta(event)
+    def apply(self, item: Item) -> None:
+        """Takes what comes next in the log."""
+        if isinstance(item, TextDelta):
+            self._delta(item)
+            return
+        self._log.append(item)
+        match item:
             case TextFinal():
-                self._final(event)
+                self._final(item)
             case ToolCalled():
-                self._tool_called(event)
+                self._tool_called(item)
             case ToolReturned():
-                self._tool_returned(event)
+                self._tool_returned(item)
             case UserSaid():
-                self._user_said(event)
+                self._user_said(item)
             case Thought():
-                first, _, _ = event.text.partition("\n")
-                self._add(event.stamp, Entry(Kind.THINKING, event.stamp.at, title=first, body=event.text))
+                first, _, _ = item.text.partition("\n")
+                self._add(item.stamp, Entry(Kind.THINKING, item.stamp.at, title=first, body=item.text))
             case Asked():
-                self._asked(event)
+                self._asked(item)
             case Answered():
-                shown = "; ".join(answer for _, answer in event.answers if answer) or event.response
-                by = "answered by the judge" if event.stamp.origin == "autonomy" else "answered"
-                self._close(event.question_id, f"{by}: {shown}" if shown else by)
+                self._close(item.question_id, _how_answered(item))
             case QuestionClosed():
-                self._close(event.question_id, f"no longer needed ({event.reason})" if event.reason else "closed")
+                self._close(item.question_id, f"no longer needed ({item.reason})" if item.reason else "closed")
             case TurnEnded():
-                self._turn_ended(event)
+                self._turn_ended(item)
             case StateChanged():
-                self._state_changed(event)
+                self._state_changed(item)
             case Noted():
-                entry = Entry(Kind.NOTICE, event.stamp.at, title=event.text, body=event.body, level=event.level)
-                self._add(event.stamp, entry)
+                entry = Entry(Kind.NOTICE, item.stamp.at, title=item.text, body=item.body, level=item.level)
+                self._add(item.stamp, entry)
+            case RunBegan():
+                self._run_began(item)
+            case Mark():
+                self._append(Entry(Kind.MARK, item.at, title=item.text, level=item.level))
 
     def _delta(self, event: TextDelta) -> None:
-        if event.block in self._finished_blocks:
+        if event.block in self._run.finished_blocks:
             return
-        spot = self._blocks.get(event.block)
+        spot = self._run.blocks.get(event.block)
         if spot is None:
             spot = self._add(event.stamp, Entry(Kind.AGENT, event.stamp.at, state=State.RUNNING))
-            self._blocks[event.block] = spot
+            self._run.blocks[event.block] = spot
+            self._log.append(_Writing(event, spot.draft.pieces))
         spot.draft.pieces.append(event.delta)
         self._touch(spot.index)
 
     def _final(self, event: TextFinal) -> None:
-        spot = self._blocks.pop(event.block, None)
+        spot = self._run.blocks.pop(event.block, None)
         if event.block[0]:
-            self._finished_blocks.add(event.block)
+            self._run.finished_blocks.add(event.block)
         entry = Entry(Kind.AGENT, event.stamp.at, body=event.text)
         if spot is None:
             self._add(event.stamp, entry)
@@ -217,68 +269,77 @@ class Transcript:
             self._set(spot, replace(entry, at=spot.draft.entry.at, speaker=spot.draft.entry.speaker))
 
     def _tool_called(self, event: ToolCalled) -> None:
-        if event.call_id and event.call_id in self._tools:
+        if event.call_id and event.call_id in self._run.tools:
             return
-        entry = Entry(Kind.TOOL, event.stamp.at, title=event.name, body=event.input, state=State.RUNNING)
-        spot = self._add(event.stamp, replace(entry, title=f"{event.name}\t{event.argument}"))
+        entry = Entry(
+            Kind.TOOL, event.stamp.at, event.name, argument=event.argument, body=event.input, state=State.RUNNING
+        )
+        spot = self._add(event.stamp, entry)
         if event.call_id:
-            self._tools[event.call_id] = spot
+            self._run.tools[event.call_id] = spot
 
     def _tool_returned(self, event: ToolReturned) -> None:
         self._close(QuestionId(event.call_id), "closed by its tool")
-        self._settler_done(event.call_id, failed=event.is_error)
-        spot = self._tools.get(event.call_id)
+        failed = event.is_error or bool(event.denial)
+        state = State.FAILED if failed else State.DONE
+        self._settler_returned(event.call_id, state)
+        spot = self._run.tools.get(event.call_id)
         if spot is None:
-            title = "result\tof a call that is not here"
-            spot = self._add(event.stamp, Entry(Kind.TOOL, event.stamp.at, title=title, state=State.RUNNING))
+            entry = Entry(
+                Kind.TOOL, event.stamp.at, "result", argument="of a call that is not here", state=State.RUNNING
+            )
+            spot = self._add(event.stamp, entry)
             if event.call_id:
-                self._tools[event.call_id] = spot
+                self._run.tools[event.call_id] = spot
         if spot.draft.entry.state is not State.RUNNING:
             return  # a repeated result: the first one stands
         result = f"{event.denial}\n{event.output}".strip("\n") if event.denial else event.output
-        failed = event.is_error or bool(event.denial)
-        self._set(spot, replace(spot.draft.entry, result=result, state=State.FAILED if failed else State.DONE))
+        self._set(spot, replace(spot.draft.entry, result=result, state=state))
 
     def _user_said(self, event: UserSaid) -> None:
         self._said.add(event.id)
-        if event.id.startswith(("watchdog-", "verify-fix-", "pr-rewrite-")):
-            who = event.id.rpartition("-")[0].replace("-", " ")
-            entry = Entry(
-                Kind.NOTICE, event.stamp.at, title=f"{who}: {event.text.partition(chr(10))[0]}", body=event.text
-            )
+        first, _, _ = event.text.partition("\n")
+        host = next((words for prefix, words in _HOST_MESSAGES.items() if event.id.startswith(prefix)), None)
+        if host is not None:
+            entry = Entry(Kind.NOTICE, event.stamp.at, title=f"{host}: {first}", body=event.text)
         else:
             kind = Kind.BRIEF if event.id == "initial" else Kind.USER
-            entry = Entry(kind, event.stamp.at, title=event.text.partition("\n")[0], body=event.text)
+            entry = Entry(kind, event.stamp.at, title=first, body=event.text)
         self._add(event.stamp, entry)
 
     def _asked(self, event: Asked) -> None:
-        for question_id in list(self._questions):
-            self._close(question_id, "replaced by a newer question")
+        self._close_all("replaced by a newer question")
         title = "; ".join(prompt.text.partition("\n")[0] for prompt in event.question.prompts) or "asks"
         entry = Entry(Kind.QUESTION, event.stamp.at, title=title, state=State.RUNNING, question=event.question)
-        self._questions[event.question.question_id] = self._add(event.stamp, entry)
+        self._run.questions[event.question.question_id] = self._add(event.stamp, entry)
 
     def _close(self, question_id: QuestionId, how: str) -> None:
-        spot = self._questions.pop(question_id, None)
+        spot = self._run.questions.pop(question_id, None)
         if spot is not None:
             self._set(spot, replace(spot.draft.entry, state=State.DONE, result=how))
 
-    def _turn_ended(self, event: TurnEnded) -> None:
-        for question_id, spot in list(self._questions.items()):
+    def _close_all(self, how: str, *, only_blocking: bool = False) -> None:
+        for question_id, spot in list(self._run.questions.items()):
             question = spot.draft.entry.question
-            if question is not None and question.is_blocking:
-                self._close(question_id, "closed with its turn")
-        cost = None
-        if event.run_cost_usd is not None and self._run_cost_usd is not None:
-            cost = max(event.run_cost_usd - self._run_cost_usd, 0.0)
-        self._run_cost_usd = event.run_cost_usd
-        for settler_id in list(self._settlers):
-            self._settler_done(settler_id, failed=False)
+            if not only_blocking or (question is not None and question.is_blocking):
+                self._close(question_id, how)
+
+    def _turn_ended(self, event: TurnEnded) -> None:
+        self._close_all("closed with its turn", only_blocking=True)
+        self._rest()
         seconds = "" if event.duration_s is None else f"{event.duration_s:.0f} s"
         facts = " · ".join(filter(None, ("turn failed" if event.is_error else "turn over", seconds, *event.models)))
         state = State.FAILED if event.is_error else State.DONE
         body = event.result if event.is_error else ""
+        cost = self._cost_since(event.run_cost_usd)
         self._append(Entry(Kind.TURN, event.stamp.at, title=facts, body=body, state=state, cost_usd=cost))
+
+    def _cost_since(self, run_cost: float | None) -> float | None:
+        """What the turn cost: turns tell what their run has cost so far (spec 4.4)."""
+        before, self._run.cost_usd = self._run.cost_usd, run_cost
+        if run_cost is None or before is None:
+            return None
+        return run_cost - before if run_cost >= before else run_cost  # less than before: another run (spec 13.1)
 
     def _state_changed(self, event: StateChanged) -> None:
         self.state = event.state
@@ -287,20 +348,41 @@ class Transcript:
             level = "error" if event.state == "error" else "info"
             self._add(event.stamp, Entry(Kind.NOTICE, event.stamp.at, title=text, level=level))
 
-    def _settler_done(self, settler_id: str, *, failed: bool) -> None:
-        spot = self._settlers.pop(settler_id, None)
-        if spot is not None:
-            self._set(spot, replace(spot.draft.entry, state=State.FAILED if failed else State.DONE))
+    def _run_began(self, item: RunBegan) -> None:
+        self._close_all("closed with its run")
+        self._rest()
+        for spot in self._run.tools.values():
+            if spot.draft.entry.state is State.RUNNING:
+                result = "its run ended before it returned"
+                self._set(spot, replace(spot.draft.entry, result=result, state=State.FAILED))
+        self._run = _Run()
+        if self._drafts:
+            self._append(Entry(Kind.MARK, None, title=f"run {item.epoch}", level="info"))
+
+    def _rest(self) -> None:
+        """Nobody writes or works any more. A text whose end did not come takes it if it comes later."""
+        for spot in self._run.blocks.values():
+            if spot.draft.entry.state is State.RUNNING:
+                self._set(spot, replace(spot.draft.entry, state=State.DONE))
+        for settler_id in list(self._run.working):
+            self._settler_returned(settler_id, State.DONE)
+
+    def _settler_returned(self, settler_id: str, state: State) -> None:
+        if settler_id in self._run.working:
+            self._run.working.discard(settler_id)
+            spot = self._run.settlers[settler_id]
+            self._set(spot, replace(spot.draft.entry, state=state))
 
     def _add(self, stamp: Stamp, entry: Entry) -> _Spot:
         """Appends an entry, under its settler's card where one speaks."""
         if stamp.settler is None:
             return self._append(entry)
-        card = self._settlers.get(stamp.settler.id)
+        card = self._run.settlers.get(stamp.settler.id)
         if card is None:
             title = stamp.settler.description or stamp.settler.name
             card = self._append(Entry(Kind.SETTLER, stamp.at, title, state=State.RUNNING, speaker=stamp.settler))
-            self._settlers[stamp.settler.id] = card
+            self._run.settlers[stamp.settler.id] = card
+            self._run.working.add(stamp.settler.id)
         draft = _Draft(replace(entry, speaker=stamp.settler))
         card.draft.children.append(draft)
         self._touch(card.index)
@@ -322,7 +404,8 @@ class Transcript:
         self.version += 1
         self._changes.append((self.version, index))
 
-    def _rebuild(self) -> None:
-        self.version += 1
-        self._changes.clear()
-        self._rebuilt_at = self.version
+
+def _how_answered(event: Answered) -> str:
+    shown = "; ".join(answer for _, answer in event.answers if answer) or event.response
+    by = "answered by the judge" if event.stamp.origin == "autonomy" else "answered"
+    return f"{by}: {shown}" if shown else by

@@ -62,9 +62,10 @@ def server_version() -> Call[str]:
     )
 
 
-def colonies(endpoint: EndpointName) -> Call[tuple[tuple[Colony, ...], int]]:
-    """All colonies, newest first, and the number of rows that could not be read."""
-    return Call("GET", "/api/sessions", lambda reply: decode.colonies(endpoint, reply.body_of_success()))
+def colonies(endpoint: EndpointName, rows: decode.Rows | None = None) -> Call[tuple[tuple[Colony, ...], int]]:
+    """All colonies, newest first, and the number of rows that could not be read; `rows` remembers the list before."""
+    rows = rows or decode.Rows(endpoint)
+    return Call("GET", "/api/sessions", lambda reply: rows.read(reply.body_of_success()))
 
 
 def colony(endpoint: EndpointName, colony_id: ColonyId) -> Call[ColonyDetail]:

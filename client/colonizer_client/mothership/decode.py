@@ -67,13 +67,42 @@ class _Session(msgspec.Struct):
     pending_notes: Any = None
 
 
+class _Page(msgspec.Struct):
+    """The keys of a page of sessions that we read."""
+
+    sessions: msgspec.Raw
+
+
 ID_LIMIT = 200
 """Ids have 8 characters; one beyond this, or with characters that cannot be shown, is no id that we could send back."""
 
 _FIELDS = _Session.__struct_fields__
 _ROWS = msgspec.json.Decoder(list[msgspec.Raw])
-_PAGE = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_PAGE = msgspec.json.Decoder(_Page)
 _ROW = msgspec.json.Decoder(_Session)
+
+
+class Rows:
+    """Reads the lists of one mothership. A row that is word for word as in the list before is not decoded again."""
+
+    def __init__(self, endpoint: EndpointName) -> None:
+        self._endpoint = endpoint
+        self._had: dict[int | None, Colony] = {}
+        """By the hash of the row's words; none of rows that had to be parsed with the whole list."""
+
+    def read(self, body: bytes) -> tuple[tuple[Colony, ...], int]:
+        """As `colonies`."""
+        rows = _session_rows(body)
+        had, self._had = self._had, {}
+        readable: list[Colony] = []
+        for row in rows:
+            words = hash(row) if isinstance(row, bytes) else None
+            colony = had.get(words) or _colony_or_none(self._endpoint, row)
+            if colony is not None:
+                readable.append(colony)
+                self._had[words] = colony
+        self._had.pop(None, None)
+        return tuple(readable), len(rows) - len(readable)
 
 
 def colonies(endpoint: EndpointName, body: bytes) -> tuple[tuple[Colony, ...], int]:
@@ -82,9 +111,7 @@ def colonies(endpoint: EndpointName, body: bytes) -> tuple[tuple[Colony, ...], i
     Raises:
         Unreadable: The body is neither.
     """
-    rows = [_colony_or_none(endpoint, row) for row in _session_rows(body)]
-    readable = tuple(row for row in rows if row is not None)
-    return readable, len(rows) - len(readable)
+    return Rows(endpoint).read(body)
 
 
 def colony(endpoint: EndpointName, value: object) -> Colony:
@@ -110,11 +137,8 @@ def detail(endpoint: EndpointName, value: object) -> ColonyDetail:
         colony=colony(endpoint, value),
         instructions=wire.text(fields.get("instructions"), 20_000),
         diagnosis=wire.line(wire.mapping(fields.get("diagnosis")).get("text")),
-        recent=tuple(_recent(event) for event in map(wire.mapping, wire.sequence(fields.get("recent_events")))),
-        answered=tuple(
-            AnsweredQuestion(QuestionId(wire.raw(record.get("question_id"))), record)
-            for record in map(wire.mapping, wire.sequence(fields.get("answered_questions")))
-        ),
+        recent=tuple(map(_recent, wire.mappings(fields.get("recent_events")))),
+        answered=tuple(map(_answered, wire.mappings(fields.get("answered_questions")))),
     )
 
 
@@ -132,7 +156,7 @@ def open_question(value: object) -> OpenQuestion:
     return OpenQuestion(
         question_id=QuestionId(question_id),
         risk=Risk.from_wire(fields.get("risk")),
-        prompts=tuple(_prompt(prompt) for prompt in map(wire.maybe_mapping, raw) if prompt is not None),
+        prompts=tuple(map(_prompt, wire.mappings(raw))),
         raw=raw,
         is_blocking=wire.flag(fields.get("blocking")) or fields.get("kind") == "exec_policy",
     )
@@ -159,7 +183,7 @@ def diff(value: object) -> Diff:
                 wire.integer(file.get("added")) or 0,
                 wire.integer(file.get("removed")) or 0,
             )
-            for file in map(wire.mapping, wire.sequence(fields.get("files")))
+            for file in wire.mappings(fields.get("files"))
         ),
         added=wire.integer(fields.get("added")) or 0,
         removed=wire.integer(fields.get("removed")) or 0,
@@ -228,10 +252,8 @@ def local_repository(value: object) -> LocalRepository:
 
 def _session_rows(body: bytes) -> Sequence[bytes | object]:
     try:
-        if body.lstrip()[:1] == b"{":
-            page = _PAGE.decode(body)
-            return [bytes(row) for row in _ROWS.decode(page.get("sessions", msgspec.Raw(b"[]")))]
-        return [bytes(row) for row in _ROWS.decode(body)]
+        listed = _PAGE.decode(body).sessions if body.lstrip()[:1] == b"{" else body
+        return list(map(bytes, _ROWS.decode(listed)))
     except (msgspec.MsgspecError, RecursionError):
         value = wire.parse(body)
     rows = wire.mapping(value).get("sessions", value)
@@ -276,15 +298,15 @@ def _colony(endpoint: EndpointName, session: _Session) -> Colony:
         created_at=created_at,
         updated_at=wire.moment(session.updated_at) or created_at,
         last_activity_at=wire.moment(session.last_activity_at),
-        cost_usd=sum(known_costs) if known_costs else None,
+        cost_usd=wire.number(sum(known_costs)) if known_costs else None,
         pr_url=wire.line(session.pr_url),
         ci_state=wire.word(session.ci_state),
         error=wire.text(session.error, 20_000),
         attention=_attention(wire.maybe_mapping(session.attention)),
         parked=_parked(wire.maybe_mapping(session.parked)),
         superseded=_superseded(wire.maybe_mapping(session.superseded)),
-        suspended=session.suspended is not None,
-        answered_while_suspended=session.pending_answer is not None,
+        suspended=isinstance(session.suspended, dict),
+        answered_while_suspended=isinstance(session.pending_answer, dict),
         unseen_failure=wire.flag(session.unseen_failure),
         waits_for_claim=wire.flag(session.claim_wait),
         queued_behind=wire.line(session.queued_behind, wire.TITLE_LIMIT),
@@ -300,7 +322,8 @@ def _title(session: _Session) -> str:
     if title and title != "Open session":
         return title
     task = wire.line(session.instructions, wire.TITLE_LIMIT)
-    return task or title or (f"Issue #{session.issue}" if isinstance(session.issue, int) else "Untitled")
+    issue = wire.integer(session.issue)
+    return task or title or ("Untitled" if issue is None else f"Issue #{issue}")
 
 
 def _attention(fields: Mapping[str, object] | None) -> Attention | None:
@@ -339,7 +362,6 @@ def _superseded(fields: Mapping[str, object] | None) -> Superseded | None:
 
 def _prompt(fields: Mapping[str, object]) -> Prompt:
     text_raw = wire.raw(fields.get("question"))
-    options = [option for option in map(wire.maybe_mapping, wire.sequence(fields.get("options"))) if option is not None]
     return Prompt(
         text=wire.text(text_raw, 20_000),
         text_raw=text_raw,
@@ -351,9 +373,18 @@ def _prompt(fields: Mapping[str, object]) -> Prompt:
                 description=wire.line(option.get("description")),
                 preview=wire.text(option.get("preview"), 20_000),
             )
-            for option in options
+            for option in wire.mappings(fields.get("options"))
         ),
         multi_select=wire.flag(fields.get("multi_select")),
+    )
+
+
+def _answered(fields: Mapping[str, object]) -> AnsweredQuestion:
+    return AnsweredQuestion(
+        QuestionId(wire.raw(fields.get("question_id"))),
+        wire.raw(fields.get("question")),
+        fields.get("answer"),
+        wire.moment(fields.get("answered_at")),
     )
 
 

@@ -7,26 +7,35 @@ colonies, and carries what lies in the outbox.
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import Protocol, TypeVar, cast
 
 from colonizer_client.clock import Clock
-from colonizer_client.courier import Courier
-from colonizer_client.errors import ClientError, Forbidden, LinkError, NotFound, Refusal, SignInNeeded, Unreadable
+from colonizer_client.errors import (
+    ClientError,
+    Forbidden,
+    NoReply,
+    Refusal,
+    ServerFault,
+    SignInNeeded,
+    Unreachable,
+    Unreadable,
+)
 from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
-from colonizer_client.mothership import calls, decode, wire
+from colonizer_client.mothership import calls, stream, wire
 from colonizer_client.mothership.calls import Call
+from colonizer_client.mothership.carrier import Carrier
+from colonizer_client.mothership.decode import Rows
 from colonizer_client.mothership.follow import Follower
 from colonizer_client.mothership.http import HttpTransport
 from colonizer_client.mothership.models import Colony, Standing
 from colonizer_client.mothership.questions import QuestionReader
-from colonizer_client.outbox import Delivery, Outbox
+from colonizer_client.outbox import Outbox
 from colonizer_client.snapshot import (
     ColoniesListed,
     ColonyChanged,
     ColonyRemoved,
-    DeliveryChanged,
     EndpointChanged,
     EndpointState,
     Health,
@@ -38,6 +47,8 @@ T = TypeVar("T")
 POLL_S = 3.0
 BACKOFF_FIRST_S = 1.0
 BACKOFF_LIMIT_S = 10.0
+"""Also how long a connection has to have lived so that its end counts as the first failure."""
+
 STANDING_TIMEOUT_S = 10.0
 
 
@@ -69,14 +80,13 @@ class MothershipLink:
         self._state = state
         self._connector = connector
         self._post = post
-        self._outbox = outbox
         self._clock = clock
         self._chance = chance or random.Random()
         self._wake = asyncio.Event()
-        self._outbox_filled = asyncio.Event()
         self._transport: HttpTransport | None = None
         self._failures = 0
-        self._questions = QuestionReader(self.name, self.run_call, post)
+        self._questions = QuestionReader(self.name, self.run_call, post, clock)
+        self._carrier = Carrier(self.name, outbox, self.run_call, post, self._questions.read_again, clock)
         self._followers: dict[ColonyId, Follower] = {}
         self._tasks: asyncio.TaskGroup | None = None
         self._following: dict[ColonyId, asyncio.Task[None]] = {}
@@ -90,6 +100,7 @@ class MothershipLink:
         """Keeps the connection up until it is cancelled."""
         while True:
             self._wake.clear()
+            self._set(health=Health.CONNECTING, retry_at=None)
             await self._attempt()
             await self._wait()
 
@@ -97,16 +108,17 @@ class MothershipLink:
         """The result of one call over the open connection.
 
         Raises:
-            ClientError: The link is not up (LinkError), or the call's own errors.
+            ClientError: The link is not up (Unreachable), or the call's own errors.
         """
         if self._transport is None:
-            raise LinkError(self._state.error or f"{self.name} is not connected")
+            raise Unreachable(self._state.error or f"{self.name} is not connected")
         result = await self._transport.run(call)
         self._note_measures()
         return result
 
     def reconnect(self) -> None:
         """Tries again at once, also after a refused token."""
+        self._failures = 0
         self._wake.set()
 
     async def woken(self) -> None:
@@ -120,7 +132,7 @@ class MothershipLink:
 
     def fill_outbox(self) -> None:
         """Says that something was put into the outbox."""
-        self._outbox_filled.set()
+        self._carrier.fill()
 
     def follow(self, colony: ColonyId) -> None:
         """Follows a colony's log from now on, over reconnections."""
@@ -149,7 +161,7 @@ class MothershipLink:
         """
         follower = self._followers.get(colony)
         if follower is None:
-            raise LinkError("open the colony first: an interrupt goes over its log's socket")
+            raise Unreachable("open the colony first: an interrupt goes over its log's socket")
         await follower.send({"type": "interrupt"})
 
     async def _attempt(self) -> None:
@@ -158,32 +170,40 @@ class MothershipLink:
         try:
             self._transport = transport = await self._connector.open(self._notice)
             standing = await transport.run(calls.standing(), timeout_s=STANDING_TIMEOUT_S)
-            self._failures = 0
             await self._serve(transport, standing)
-        except* (SignInNeeded, Forbidden) as refused:
-            self._set(health=Health.SIGNED_OUT, error=str(_first(refused)))
-        except* ClientError as failed:
-            self._set(health=Health.SILENT, error=str(_first(failed)))
+        except* ClientError as ended:
+            self._note_end(tuple(leaves(ended)))
         finally:
             self._transport = None
             if transport is not None:
                 await transport.close()
 
+    def _note_end(self, causes: tuple[BaseException, ...]) -> None:
+        """A refused token outweighs what else failed: nothing is asked again until the person acts.
+
+        Of other refusals only those of the token's standing and of the list come this far.
+        """
+        if self._state.health is Health.LIVE and self._clock.now() - self._state.since > BACKOFF_LIMIT_S:
+            self._failures = 0
+        refused = [cause for cause in causes if isinstance(cause, SignInNeeded | Forbidden)]
+        health = Health.SIGNED_OUT if refused else Health.SILENT
+        self._set(health=health, error=str((refused or causes)[0]))
+
     async def _serve(self, transport: HttpTransport, standing: Standing) -> None:
-        version = await _or_empty(transport.run(calls.server_version()))
+        version = await _or(transport.run(calls.server_version()), "")
         self._set(standing=standing, version=version, is_polled=not standing.is_owner)
         if self._state.is_local:
-            status = await transport.run(calls.server_status())
+            status = await _or(transport.run(calls.server_status()), {})
             self._set(sandbox=wire.word(wire.mapping(status.get("sandbox")).get("provider")))
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
                 tasks.create_task(self._questions.run())
-                tasks.create_task(self._carry())
+                tasks.create_task(self._carrier.run())
                 for colony in self._followers:
                     self._start_following(colony)
                 await self._feed(transport, standing)
-                raise LinkError("the live stream ended")
+                raise NoReply("the live stream ended")
         finally:
             self._tasks = None
             self._following.clear()
@@ -193,68 +213,43 @@ class MothershipLink:
             try:
                 await self._stream(transport)
                 return
-            except (NotFound, Unreadable):
+            except SignInNeeded:
+                raise
+            except (Refusal, Unreadable):
                 self._set(is_polled=True)  # an older server without the stream
+        rows = Rows(self.name)
         while True:
-            colonies, unreadable = await transport.run(calls.colonies(self.name))
-            self._listed(colonies, unreadable)
+            self._listed(*await transport.run(calls.colonies(self.name, rows)))
             await self._clock.sleep(POLL_S)
 
     async def _stream(self, transport: HttpTransport) -> None:
         async with transport.socket(calls.stream_path()) as socket:
             async for message in socket:
-                self._take_stream_frame(message)
+                try:
+                    self._take(stream.frame(self.name, message))
+                except Unreadable:
+                    self._set(unreadable_rows=self._state.unreadable_rows + 1)
 
-    def _take_stream_frame(self, message: str | bytes) -> None:
-        body = message.encode("utf-8", "surrogatepass") if isinstance(message, str) else message
-        try:
-            fields = wire.mapping(wire.parse(body))
-            match fields.get("type"):
-                case "sessions":
-                    self._listed(*decode.colonies(self.name, body))
-                case "session":
-                    self._changed(decode.colony(self.name, fields.get("session")))
-                case "session_removed":
-                    key = ColonyKey(self.name, ColonyId(wire.raw(fields.get("id"))))
-                    self._questions.forget(key.colony)
-                    self._post(ColonyRemoved(key))
-                case _:
-                    return
-        except Unreadable:
-            self._set(unreadable_rows=self._state.unreadable_rows + 1)
+    def _take(self, frame: stream.StreamFrame | None) -> None:
+        match frame:
+            case stream.Listed(colonies, unreadable):
+                self._listed(colonies, unreadable)
+            case stream.Changed(colony):
+                self._changed(colony)
+            case stream.Removed(colony_id):
+                self._questions.forget(colony_id)
+                self._post(ColonyRemoved(ColonyKey(self.name, colony_id)))
+            case None:
+                pass
 
     def _listed(self, colonies: tuple[Colony, ...], unreadable: int) -> None:
         self._post(ColoniesListed(self.name, colonies))
-        for colony in colonies:
-            self._questions.consider(colony)
+        self._questions.consider_all(colonies)
         self._set(health=Health.LIVE, error="", retry_at=None, as_of=self._clock.now(), unreadable_rows=unreadable)
 
     def _changed(self, colony: Colony) -> None:
         self._post(ColonyChanged(colony))
         self._questions.consider(colony)
-
-    async def _carry(self) -> None:
-        """Brings what lies in the outbox, each delivery in a task of its own: a slow one holds up no other."""
-        carried: dict[str, asyncio.Task[None]] = {}
-        async with asyncio.TaskGroup() as tasks:
-            while True:
-                self._outbox_filled.clear()
-                outbox = self._outbox()
-                carried = {delivery_id: task for delivery_id, task in carried.items() if not task.done()}
-                for delivery in () if outbox is None else outbox.unsettled(self.name):
-                    if outbox is not None and delivery.id not in carried:
-                        courier = Courier(outbox, lambda changed: self._post(DeliveryChanged(changed)))
-                        carried[delivery.id] = tasks.create_task(self._deliver(courier, delivery))
-                await self._outbox_filled.wait()
-
-    async def _deliver(self, courier: Courier, delivery: Delivery) -> None:
-        while True:
-            try:
-                await courier.deliver(delivery, self.run_call)
-                break
-            except LinkError:
-                await self._clock.sleep(BACKOFF_FIRST_S)
-        self._questions.read_again(delivery.key.colony)
 
     def _start_following(self, colony: ColonyId) -> None:
         if self._tasks is not None and self._transport is not None and colony not in self._following:
@@ -271,16 +266,12 @@ class MothershipLink:
     async def _wait(self) -> None:
         if self._state.health is Health.SIGNED_OUT:
             await self._wake.wait()
-        else:
-            self._failures += 1
-            longest = min(BACKOFF_FIRST_S * 2 ** (self._failures - 1), BACKOFF_LIMIT_S)
-            pause = longest * self._chance.uniform(0.5, 1.0)
-            self._set(retry_at=self._clock.now() + pause)
-            await self._sleep_or_wake(pause)
-        self._set(health=Health.CONNECTING, retry_at=None)
-
-    async def _sleep_or_wake(self, seconds: float) -> None:
-        sleeping = asyncio.ensure_future(self._clock.sleep(seconds))
+            return
+        self._failures += 1
+        longest = min(BACKOFF_FIRST_S * 2 ** (self._failures - 1), BACKOFF_LIMIT_S)
+        pause = longest * self._chance.uniform(0.5, 1.0)
+        self._set(retry_at=self._clock.now() + pause)
+        sleeping = asyncio.ensure_future(self._clock.sleep(pause))
         waking = asyncio.ensure_future(self._wake.wait())
         try:
             await asyncio.wait({sleeping, waking}, return_when=asyncio.FIRST_COMPLETED)
@@ -305,15 +296,20 @@ class MothershipLink:
             self._post(EndpointChanged(changed))
 
 
-def _first(error: BaseException) -> BaseException:
-    """The first error that is no group: a link's end has one cause."""
-    while isinstance(error, BaseExceptionGroup):
-        error = cast(BaseException, error.exceptions[0])
-    return error
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """The errors in a group of groups."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions:
+            yield from leaves(inner)
+    else:
+        yield error
 
 
-async def _or_empty(reading: Awaitable[str]) -> str:
+async def _or(reading: Awaitable[T], default: T) -> T:
+    """What is read, or a default where an older server has no such route."""
     try:
         return await reading
-    except (Refusal, Unreadable):
-        return ""  # an older server without the route
+    except SignInNeeded:
+        raise
+    except (Refusal, ServerFault, Unreadable):
+        return default

@@ -101,6 +101,18 @@ class Colony:
         return self.status in TERMINAL
 
     @property
+    def may_ask(self) -> bool:
+        """Whether an open question of the colony can be answered.
+
+        The status counts before the question: a stopped colony can still show one (spec 13.1).
+        """
+        if self.status == "waiting_for_answer":
+            return not self.answered_while_suspended
+        if self.status in ("starting", "running"):
+            return self.suspended  # being brought back with its question (spec 13.2)
+        return self.status == "parked" and self.parked is not None and self.parked.on_question
+
+    @property
     def holds_issue(self) -> bool:
         """Whether a second launch on the same issue would be refused because of this colony."""
         return self.issue is not None and self.status in HOLDS_ISSUE
@@ -134,10 +146,12 @@ class ColonyDetail:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
-    """A decision on record; `raw` is the record as the server keeps it."""
+    """A decision on record: one question of a card and its answer, both as the server keeps them."""
 
     question_id: QuestionId
-    raw: Mapping[str, object]
+    text_raw: str
+    answer_raw: object
+    answered_at: float | None
 
 
 @dataclass(frozen=True, slots=True)

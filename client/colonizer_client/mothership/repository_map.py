@@ -2,12 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from colonizer_client.errors import ClientError
+from colonizer_client.errors import EmptyQuery
 from colonizer_client.mothership import wire
-
-
-class EmptyQuery(ClientError):
-    """The search has nothing to look for."""
 
 
 def stored_map(reply: object) -> Mapping[str, object] | None:

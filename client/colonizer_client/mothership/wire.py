@@ -1,7 +1,7 @@
 """Readers of outside JSON: what is missing or of the wrong type becomes unknown, and never an exception.
 
-A body is parsed once, by msgspec; what msgspec refuses as a whole for one lone surrogate, one NaN or broken UTF-8 is
-read again by the tolerant parser of the standard library.
+A body is parsed once, by msgspec; what msgspec refuses as a whole for one lone surrogate, one NaN, one endless number
+or broken UTF-8 is read again by the tolerant parser of the standard library.
 """
 
 import json
@@ -20,6 +20,12 @@ TITLE_LIMIT = 300
 LINE_LIMIT = 2_000
 EXCERPT_LIMIT = 200
 
+DEPTH_LIMIT = 100
+"""What is nested deeper could not be compared, hashed or sent back within Python's own limits."""
+
+DIGITS_LIMIT = 300
+"""Digits of an integer that are read at all; see `integer` for those that mean something."""
+
 
 def parse(body: bytes) -> object:
     """The JSON value of a body.
@@ -28,13 +34,39 @@ def parse(body: bytes) -> object:
         Unreadable: It is no JSON, or nested beyond reason.
     """
     try:
-        return cast(object, msgspec.json.decode(body))
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        pass
-    try:
-        return cast(object, json.loads(body.decode("utf-8", "replace")))
+        value = _parsed(body)
     except (ValueError, RecursionError) as problem:
         raise Unreadable(f"not JSON: {excerpt(body)}") from problem
+    if body.count(b"[") + body.count(b"{") > DEPTH_LIMIT and not _ends_in_time(value):
+        raise Unreadable(f"JSON that is nested beyond reason: {excerpt(body)}")
+    return value
+
+
+def _parsed(body: bytes) -> object:
+    try:
+        return cast(object, msgspec.json.decode(body))
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return cast(object, json.loads(body.decode("utf-8", "replace"), parse_int=_bounded_integer))
+
+
+def _bounded_integer(digits: str) -> int | None:
+    return int(digits) if len(digits) <= DIGITS_LIMIT else None
+
+
+def _ends_in_time(value: object) -> bool:
+    """Whether the value has at most `DEPTH_LIMIT` levels."""
+    level = [value]
+    for _ in range(DEPTH_LIMIT):
+        level = [
+            child
+            for node in level
+            if isinstance(node, dict | list)
+            for child in (node.values() if isinstance(node, dict) else cast("list[object]", node))
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return True
+    return False
 
 
 def excerpt(body: bytes) -> str:
@@ -57,6 +89,11 @@ def sequence(value: object) -> Sequence[object]:
     return cast(Sequence[object], value) if isinstance(value, list) else ()
 
 
+def mappings(values: object) -> tuple[Mapping[str, object], ...]:
+    """The objects of an array; what is no object is left out."""
+    return tuple(cast(Mapping[str, object], value) for value in sequence(values) if isinstance(value, Mapping))
+
+
 def raw(value: object) -> str:
     """The string as it came, else an empty one. Never draw it."""
     return value if isinstance(value, str) else ""
@@ -65,6 +102,11 @@ def raw(value: object) -> str:
 def line(value: object, limit: int = LINE_LIMIT) -> str:
     """The string as one safe line, else an empty one."""
     return safe_line(value, limit=limit) if isinstance(value, str) else ""
+
+
+def shown(value: object, limit: int = LINE_LIMIT) -> str:
+    """The string or whole number as one safe line, else an empty one."""
+    return line(value, limit) if integer(value) is None else str(value)
 
 
 def word(value: object) -> str:
@@ -83,8 +125,10 @@ def flag(value: object) -> bool:
 
 
 def integer(value: object) -> int | None:
-    """The whole number, else None. A boolean is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    """The whole number of at most 64 bits, else None. A boolean is none."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if -(2**63) <= value < 2**64 else None
 
 
 def number(value: object) -> float | None:
