@@ -13,7 +13,7 @@ from colonizer_config.paths import Paths
 from colonizer_config.secrets import TokenStore
 from colonizer_config.settings import Kind, Settings
 
-__all__ = ["Wiring", "agent_env"]
+__all__ = ["Wiring", "agent_env", "local_engine"]
 
 
 class Wiring:
