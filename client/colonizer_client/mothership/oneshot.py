@@ -3,11 +3,14 @@
 import http.client
 import json
 import socket
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from threading import Event, Timer
 from typing import Any, TypeVar
 
 from colonizer_client.errors import NoReply, Unreachable, Unreadable
 from colonizer_client.mothership.calls import Call
-from colonizer_client.mothership.replies import Reply
+from colonizer_client.mothership.replies import Reply, refuse_encoding
 from colonizer_client.mothership.transport import REPLY_LIMIT_BYTES, REQUEST_TIMEOUT_S, Server
 from colonizer_client.text import safe_line
 from colonizer_config.address import SocketAddress
@@ -35,11 +38,13 @@ class OneShot:
     def _send(self, call: "Call[Any]") -> Reply:
         connection = _connection(self.server, self._timeout_s)
         try:
-            try:
-                connection.connect()
-            except OSError as problem:
-                raise Unreachable(_words(problem)) from problem
-            return self._exchange(connection, call)
+            connection.connect()
+        except OSError as problem:
+            connection.close()
+            raise Unreachable(_words(problem)) from problem
+        try:
+            with _deadline(connection.sock, self._timeout_s):
+                return self._exchange(connection, call)
         except (OSError, http.client.HTTPException) as problem:
             raise NoReply(_words(problem)) from problem
         finally:
@@ -53,12 +58,38 @@ class OneShot:
             headers["Content-Type"] = "application/json"
         connection.request(call.method, _prefix(self.server) + call.path, body=body, headers=headers)
         response = connection.getresponse()
+        refuse_encoding(response.getheader("Content-Encoding") or "")
         received = response.read(REPLY_LIMIT_BYTES + 1)
         if len(received) > REPLY_LIMIT_BYTES:
             raise Unreadable(f"a reply of more than {REPLY_LIMIT_BYTES // 2**20} MiB")
+        if response.length:  # where a limit is given, the library takes a short body for a whole one
+            raise http.client.IncompleteRead(received, response.length)
         return Reply(
             response.status, received, response.getheader("Content-Type") or "", response.getheader("Date") or ""
         )
+
+
+@contextmanager
+def _deadline(connected: socket.socket, timeout_s: float) -> Generator[None]:
+    """Ends the connection after a while, which is a TimeoutError: the socket's own limit begins anew with each byte."""
+    expired = Event()
+
+    def expire() -> None:
+        expired.set()
+        with suppress(OSError):
+            connected.shutdown(socket.SHUT_RDWR)
+
+    timer = Timer(timeout_s, expire)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (OSError, http.client.HTTPException) as problem:
+        raise (TimeoutError() if expired.is_set() else problem) from problem
+    finally:
+        timer.cancel()
+    if expired.is_set():
+        raise TimeoutError
 
 
 def _connection(server: Server, timeout_s: float) -> http.client.HTTPConnection:
