@@ -9,7 +9,8 @@ from typing import TypeVar
 import psutil
 from textual.pilot import Pilot
 
-from colonizer_cli.wiring import Wiring, local_engine
+from colonizer_cli.local import local_engine
+from colonizer_cli.wiring import Wiring
 from colonizer_client.engine import LocalEngine
 from colonizer_client.errors import ClientError
 from colonizer_client.identity import EndpointName

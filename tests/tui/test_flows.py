@@ -43,7 +43,7 @@ async def launch(pilot: Pilot[None], engine: RealEngine, task: str = "Say hello"
     await pilot.press("c")
     await until(pilot, lambda: "Colonize" in screen_text(pilot))
     await pilot.press(*typed(task), "ctrl+s")
-    await until(pilot, lambda: "? notes" in screen_text(pilot))
+    await until(pilot, lambda: "What should I add to this repository?" in screen_text(pilot))
     return engine.colonies()[0]
 
 
@@ -74,7 +74,7 @@ async def test_a_colony_is_launched_watched_answered_and_its_diff_read(engine: R
         await pilot.press("1", "d")
         await until(pilot, lambda: "AGENTS.md" in screen_text(pilot) and "against main" in screen_text(pilot))
     detail = engine.ask(calls.colony(colony.key.endpoint, colony.key.colony))
-    assert [record.raw["answer"] for record in detail.answered] == [
+    assert [record.answer_raw for record in detail.answered] == [
         "A guide for agents",
         ["Link it from the README", "Count the languages"],
         "Greet",
@@ -92,7 +92,7 @@ async def test_one_single_choice_takes_three_keys(engine: RealEngine) -> None:
         await pilot.press("a", "2", "enter")
         await until(pilot, lambda: "delivered" in screen_text(pilot))
     detail = engine.ask(calls.colony(colony.key.endpoint, colony.key.colony))
-    assert [record.raw["answer"] for record in detail.answered] == ["A map of the files"]
+    assert [record.answer_raw for record in detail.answered] == ["A map of the files"]
 
 
 async def test_pressing_enter_twice_sends_one_answer(engine: RealEngine) -> None:
@@ -141,11 +141,9 @@ async def test_a_half_typed_answer_and_message_are_there_after_a_restart(engine:
         await launch(pilot, engine)
         await pilot.press("a", "4", *typed("by hand"))
         await until(pilot, lambda: "draft kept" in screen_text(pilot))
-        await pilot.pause(0.4)
-        await pilot.press("escape", "escape", "m", *typed("hold on"))
-        await pilot.pause(0.4)
+        await pilot.press("escape", "escape", "m", *typed("hold on"), "ctrl+q")
     async with cockpit_app().run_test(size=SIZE, notifications=True) as pilot:
-        await until(pilot, lambda: "? notes" in screen_text(pilot))
+        await until(pilot, lambda: "What should I add to this repository?" in screen_text(pilot))
         await pilot.press("a")
         await until(pilot, lambda: "by hand" in screen_text(pilot))
         await pilot.press("escape", "escape", "enter")

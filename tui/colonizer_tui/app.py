@@ -234,14 +234,17 @@ class CockpitApp(App[None]):
         self._go_to_need(-1)
 
     def do_answer(self) -> None:
-        """Opens the card in Needs you."""
+        """Opens the card in place; from the opened colony, in Needs you."""
         colony = self._allowed("answer")
-        if colony is not None:
-            inbox = self.query_one(NeedsYou)
+        if colony is None:
+            return
+        place = self.workspace
+        if not isinstance(place, Fleet | NeedsYou):
+            place = self.query_one(NeedsYou)
             self.go_to("needs_you")
-            inbox.show(self._view, Topics())
-            if inbox.list.select(colony.key):
-                inbox.do_answer()
+            place.show(self._view, Topics())
+            place.list.select(colony.key)
+        place.open_card()
 
     def do_message(self) -> None:
         """Opens the colony at its message line."""

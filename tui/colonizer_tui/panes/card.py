@@ -42,6 +42,8 @@ class CardPane(Widget, can_focus=True):
         self._key: ColonyKey | None = None
         self._question: OpenQuestion | None = None
         self._chosen: list[Chosen] = []
+        self._kept: tuple[Chosen, ...] = ()
+        """What was stored last."""
         self._spot = Spot()
         self._view = View()
         self._saving: Timer | None = None
@@ -73,7 +75,8 @@ class CardPane(Widget, can_focus=True):
                 self.post_message(CardLeft())
             self.store_draft()
             self._key, self._question = key, question
-            self._chosen = list(desk_of(self).card_draft(key, question))
+            self._kept = desk_of(self).card_draft(key, question)
+            self._chosen = list(self._kept)
             self._spot = Spot(next((place for place, given in enumerate(self._chosen) if given.is_empty), 0))
             self._make_prompts(len(self._chosen))
         self.draw()
@@ -172,20 +175,21 @@ class CardPane(Widget, can_focus=True):
         """What is typed is part of the draft."""
         event.stop()
         place = self._place_of(event.text_area)
-        if place is None or place >= len(self._chosen) or self._chosen[place].other == event.text_area.text:
-            return
-        given = self._chosen[place]
-        labels = given.labels if self._is_multi(place) or not event.text_area.text.strip() else ()
-        self._chosen[place] = Chosen(labels, event.text_area.text)
-        self._changed()
+        if place is not None and place < len(self._chosen) and self._take_typed(place):
+            self._changed()
 
     def store_draft(self) -> None:
         """Keeps what was chosen and typed since the last time."""
         if self._saving is not None:
             self._saving.stop()
             self._saving = None
-            if self._key is not None and self._question is not None:
-                desk_of(self).keep_card_draft(self._key, self._question, tuple(self._chosen))
+        if self._key is None or self._question is None:
+            return
+        for place in range(len(self._chosen)):
+            self._take_typed(place)
+        chosen = tuple(self._chosen)
+        if chosen != self._kept and desk_of(self).keep_card_draft(self._key, self._question, chosen):
+            self._kept = chosen
 
     def _draw_prompt(self, question: OpenQuestion, place: int, spot: Spot | None, width: int) -> None:
         glyphs, chosen = ink_of(self).glyphs, self._chosen[place]
@@ -209,6 +213,15 @@ class CardPane(Widget, can_focus=True):
             key = "enter" if question.is_single_choice and has_keys(self) and not self._chosen[0].is_empty else "ctrl+s"
             keys = line(Span(key, "key"), Span(f" send{count}", "muted"))
         self.query_one("#card-foot", Lines).set_lines([spread(status, keys, width)])
+
+    def _take_typed(self, place: int) -> bool:
+        """Takes what stands in a prompt's field into the choice; whether that changed it."""
+        text, given = self.query_one(f"#other-{place}", DraftField).text, self._chosen[place]
+        if text == given.other:
+            return False
+        labels = given.labels if self._is_multi(place) or not text.strip() else ()
+        self._chosen[place] = Chosen(labels, text)
+        return True
 
     def _make_prompts(self, count: int) -> None:
         """Has lines and a field for each prompt.

@@ -46,6 +46,8 @@ class ColonyWorkspace(Workspace):
         super().__init__(id=id)
         self._key: ColonyKey | None = None
         self._saving: Timer | None = None
+        self._kept = ""
+        """The text of the message field as it was stored last."""
 
     def compose(self) -> ComposeResult:
         """Head, the two panes, the message line."""
@@ -88,7 +90,8 @@ class ColonyWorkspace(Workspace):
         self.store_draft()
         if event.key != self._key:
             self._key = event.key
-            self.field.set_text(desk_of(self).message_draft(event.key))
+            self._kept = desk_of(self).message_draft(event.key)
+            self.field.set_text(self._kept)
             self._find_bar.close()
         self.set_class(event.pane == "diff", "diff")
         give_keys(self.diff if event.pane == "diff" else self.transcript)
@@ -159,6 +162,7 @@ class ColonyWorkspace(Workspace):
 
     def sent(self) -> None:
         """The message is on its way: the field is empty again."""
+        self._kept = ""
         self.field.set_text("")
 
     def do_find(self) -> None:
@@ -208,10 +212,10 @@ class ColonyWorkspace(Workspace):
 
     def store_draft(self) -> None:
         """Keeps what was typed since the last time."""
-        if self._saving is not None:
-            self._cancel_saving()
-            if self._key is not None:
-                desk_of(self).keep_message_draft(self._key, self.field.text)
+        self._cancel_saving()
+        text = self.field.text
+        if self._key is not None and text != self._kept and desk_of(self).keep_message_draft(self._key, text):
+            self._kept = text
 
     @property
     def _find_bar(self) -> FindBar:

@@ -104,7 +104,7 @@ class Fleet(Workspace):
             return ("colonize", "connections", "help", "quit")
         return ("answer", "enter", "diff", "stop", "resume", "message", "colonize", "find", "next_need", "order")
 
-    def do_answer(self) -> None:
+    def open_card(self) -> None:
         """Opens the card in the place of the inspector."""
         key = self.colony
         if key is not None:
@@ -130,7 +130,8 @@ class Fleet(Workspace):
         """Puts the inspector back in the place of the card."""
         self.set_class(False, "card")
         self.detail.close_card()
-        give_keys(self.list)
+        if self.detail.card.is_open:  # else the person has gone on already
+            give_keys(self.list)
         self.call_later(self._show_detail)
 
     def on_find_bar_sought(self, event: FindBar.Sought) -> None:

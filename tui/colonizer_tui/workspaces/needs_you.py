@@ -83,11 +83,11 @@ class NeedsYou(Workspace):
         if key is None:
             return
         if key in self.view.snapshot.questions:
-            self.do_answer()
+            self.open_card()
         else:
             self.post_message(ColonyOpened(key))
 
-    def do_answer(self) -> None:
+    def open_card(self) -> None:
         """Gives the card the keys."""
         key = self.colony
         if key is not None:
@@ -102,7 +102,8 @@ class NeedsYou(Workspace):
     def leave_card(self) -> None:
         """Gives the keys back to the inbox."""
         self.set_class(False, "card")
-        give_keys(self.list)
+        if self.detail.card.is_open:  # else the person has gone on already
+            give_keys(self.list)
 
     def _show_detail(self) -> None:
         self.detail.show(self.colony, self.view)
