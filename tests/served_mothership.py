@@ -110,6 +110,8 @@ class Served:
     socket: Path
     current: list[Settings]
     presence: Presence
+    ended: asyncio.Event
+    """Set when the engine is over."""
 
     def set(self, changed: Settings) -> None:
         self.current[0] = changed
@@ -273,8 +275,10 @@ async def served(
         async with httpx.AsyncClient(transport=transport, base_url=base, timeout=SOON_S) as http:
             engine = mothership.serve(stopping, recovering=recovering) if running else stopping.wait()
             colonies, serving = asyncio.create_task(engine), asyncio.create_task(listener.run_on(listening))
+            ended = asyncio.Event()
+            colonies.add_done_callback(lambda _: ended.set())
             try:
-                yield Served(mothership, http, clone, path, current, presence)
+                yield Served(mothership, http, clone, path, current, presence, ended)
             finally:
                 stopping.set()
                 try:

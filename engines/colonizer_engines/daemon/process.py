@@ -48,7 +48,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
-    """How the engine is to run."""
+    """How the engine is to run; every path is absolute."""
 
     folder: EngineFolder
     socket: Path
@@ -74,6 +74,8 @@ def run(options: EngineOptions) -> int:
     try:
         with ExitStack() as stack:
             make_private(options.folder.root)
+            # It outlives the folder that it was started from.
+            os.chdir(options.folder.root)
             stack.enter_context(engine_lock(options.folder.lock, __version__))
             handler = open_log(options.folder.log)
             stack.callback(_close_log, handler)

@@ -9,7 +9,7 @@ from colonizer_engines.mothership.colony import Colony
 from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.fleet import Change, Fleet
 from colonizer_engines.mothership.question import Answer, check_meant, choice_words, decided, read_answer
-from colonizer_engines.mothership.run import Runs
+from colonizer_engines.mothership.runs import Runs
 from colonizer_engines.mothership.session import ColonyId, Note, Session, Status
 from colonizer_engines.mothership.tokens import Caller
 from colonizer_engines.mothership.wire import as_object

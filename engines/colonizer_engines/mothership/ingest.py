@@ -22,6 +22,9 @@ _STATUS_OF_STATE: Mapping[str, Status] = {
 _PROGRESS = frozenset({"assistant_text", "assistant_text_delta", "thinking", "tool_call", "tool_result"})
 """Events that show an agent at work, so that what a person was called for is over."""
 
+COST_LIMIT_USD = 1e9
+"""A greater number is no cost."""
+
 NOT_PUBLISHING = "autopilot: publishing is not built yet in the local mothership; the work stays in the worktree"
 
 
@@ -166,7 +169,7 @@ def _turn_end(change: Change, colony_id: ColonyId, event: Mapping[str, object], 
 
 
 def _with_cost(session: Session, cost: object) -> Session:
-    if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 <= cost < float("inf"):
+    if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 <= cost <= COST_LIMIT_USD:
         return session
     return replace(session, cost_usd=float(cost))
 

@@ -11,7 +11,7 @@ from colonizer_engines.mothership.colony import Colony
 from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.fleet import Change, Fleet
 from colonizer_engines.mothership.repositories import RepositoryError
-from colonizer_engines.mothership.run import Runs
+from colonizer_engines.mothership.runs import Runs
 from colonizer_engines.mothership.scheduler import Scheduler
 from colonizer_engines.mothership.session import ColonyId, Session, Status
 

@@ -16,7 +16,7 @@ from colonizer_engines.mothership.known_repositories import KnownRepositories
 from colonizer_engines.mothership.launch import Launches
 from colonizer_engines.mothership.lifecycle import Lifecycle, stop_in
 from colonizer_engines.mothership.recovery import STOPPED, recover
-from colonizer_engines.mothership.run import Runs
+from colonizer_engines.mothership.runs import Runs
 from colonizer_engines.mothership.scheduler import Scheduler
 from colonizer_engines.mothership.session import LIVE
 from colonizer_engines.mothership.store import Store

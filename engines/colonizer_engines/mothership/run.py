@@ -81,6 +81,11 @@ class Run:
         """Nothing, once the agent is gone and its end is recorded."""
         try:
             await self._live()
+        except BaseException:
+            # Whatever went wrong: nobody else may write to the worktree while the agent is there.
+            if self.runner is not None:
+                await self.runner.shut_down()
+            raise
         finally:
             self.ended.set()
 
@@ -198,54 +203,3 @@ class Run:
 def _exit_words(ending: RunnerExit) -> str:
     words = f"agent exited: {ending.words}"
     return f"{words}: {ending.last_words}" if ending.last_words else words
-
-
-class Runs:
-    """The agents that are there now, each driven by a task of its own."""
-
-    def __init__(self, fleet: Fleet, boot: Boot) -> None:
-        self._fleet = fleet
-        self._boot = boot
-        self._runs: dict[ColonyId, Run] = {}
-        self._tasks: asyncio.TaskGroup | None = None
-
-    async def serve(self, stopping: asyncio.Event) -> None:
-        """Owns the agents' tasks until `stopping` is set and the last of them is done."""
-        async with asyncio.TaskGroup() as tasks:
-            self._tasks = tasks
-            await stopping.wait()
-
-    def start(self, colony: ColonyId, secrets: tuple[str, ...]) -> None:
-        """Starts the colony's agent; its status is `starting` already."""
-        if self._tasks is None:
-            raise RuntimeError("no agent can be started before the engine runs")
-        before = self._runs.get(colony)
-        run = Run(self._fleet, colony, self._boot, secrets)
-        self._runs[colony] = run
-        self._tasks.create_task(self._drive(run, before), name=f"colony {colony}")
-
-    async def _drive(self, run: Run, before: Run | None) -> None:
-        # Two writers never share a worktree.
-        if before is not None:
-            await before.ended.wait()
-        try:
-            await run.drive()
-        finally:
-            if self._runs.get(run.colony) is run:
-                del self._runs[run.colony]
-
-    def of(self, colony: ColonyId) -> Run | None:
-        """The colony's run that takes commands."""
-        run = self._runs.get(colony)
-        return None if run is None or run.end_asked.is_set() else run
-
-    async def end(self, colony: ColonyId) -> None:
-        """Nothing, once no agent of the colony is there."""
-        run = self._runs.get(colony)
-        if run is not None:
-            await run.end()
-
-    def ending(self, colony: ColonyId) -> bool:
-        """Whether an agent of the colony is on its way out."""
-        run = self._runs.get(colony)
-        return run is not None and run.end_asked.is_set()

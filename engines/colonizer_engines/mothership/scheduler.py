@@ -13,7 +13,7 @@ from colonizer_engines.mothership.budgets import over_budget
 from colonizer_engines.mothership.colony import Colony
 from colonizer_engines.mothership.errors import Refusal, StorageFull
 from colonizer_engines.mothership.fleet import Fleet
-from colonizer_engines.mothership.run import Runs
+from colonizer_engines.mothership.runs import Runs
 from colonizer_engines.mothership.session import ISSUE_HOLDING, LIVE, ColonyId, Session
 from colonizer_engines.mothership.tokens import Tokens
 

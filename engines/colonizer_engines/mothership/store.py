@@ -18,6 +18,7 @@ from colonizer_engines.mothership.colony import Colony
 from colonizer_engines.mothership.errors import DatabaseUnusable, StorageFull, StoreError
 from colonizer_engines.mothership.session import ColonyId
 from colonizer_engines.mothership.tokens import TokenId, TokenRecord
+from colonizer_engines.mothership.wire import encode
 
 _APPLICATION_ID = 0x434C4E5A
 _SCHEMA_VERSION = 1
@@ -130,7 +131,7 @@ class Store:
         """Writes the colony's record."""
         self._connection.execute(
             "INSERT INTO colonies VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
-            (colony.id, msgspec.json.encode(colony)),
+            (colony.id, encode(colony)),
         )
 
     def delete_colony(self, colony: ColonyId) -> None:
@@ -237,9 +238,7 @@ class Store:
 
     def put_token(self, digest: str, record: TokenRecord) -> None:
         """Writes a scoped token."""
-        self._connection.execute(
-            "INSERT INTO tokens VALUES (?, ?, ?)", (record.id, digest, msgspec.json.encode(record))
-        )
+        self._connection.execute("INSERT INTO tokens VALUES (?, ?, ?)", (record.id, digest, encode(record)))
 
     def delete_token(self, token: TokenId) -> None:
         """Removes a scoped token."""

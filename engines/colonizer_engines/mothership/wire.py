@@ -11,7 +11,7 @@ def encode(value: object) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        return msgspec.json.encode(_without_surrogates(value))
+        return msgspec.json.encode(_without_surrogates(msgspec.to_builtins(value)))
 
 
 def decode_object(body: bytes) -> dict[str, object]:
