@@ -69,13 +69,18 @@ async def diff(worktree: Worktree) -> WorktreeDiff:
     return _cut(tracked.decode(errors="replace") + new, complete=listed_all and read_all)
 
 
-async def _tracked(files: View, base: str) -> bytes:
+async def _tracked(files: View, base: str, attempts: int = 4) -> bytes:
     """The patch of what git tracks; longer than the limit when it is cut."""
     # A submodule's own changes are not looked at: git would run in it, under a configuration that an agent wrote.
     safety = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
-    return await files.git(
-        "diff", *safety, "--no-color", "--find-renames", base, "--", limit_bytes=TEXT_LIMIT_BYTES + 1
-    )
+    arguments = ("diff", *safety, "--no-color", "--find-renames", base, "--")
+    try:
+        return await files.git(*arguments, limit_bytes=TEXT_LIMIT_BYTES + 1)
+    except GitError as error:
+        # Git gives up when a file goes between its two looks at it, and agents write all the time.
+        if attempts > 1 and "No such file" in str(error):
+            return await _tracked(files, base, attempts - 1)
+        raise
 
 
 async def _untracked(files: View) -> tuple[tuple[bytes, ...], bool]:

@@ -1,21 +1,18 @@
 """Runs git for the engine, so that it does what it is asked and nothing that a repository asks of it."""
 
-import asyncio
 import os
 import re
 import shutil
-import signal
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+from colonizer_engines.mothership.bounded_process import run
 
 WORDS_LIMIT: Final = 300
 """How many characters of git's own words an error carries."""
 
 _ANSWER_LIMIT_BYTES: Final = 1 << 20
-_CHUNK_BYTES: Final = 1 << 16
-_END_LIMIT_S: Final = 5
 
 _GUARDS: Final = tuple(
     word
@@ -96,18 +93,21 @@ async def git(
         for option, place in (("git-dir", repository), ("work-tree", work_tree))
         if place is not None
     ]
-    process = await _start((*_GUARDS, *places, *arguments), cwd or Path("/"), _environment(personal, variables or {}))
+    environment = _environment(personal, variables or {})
+    program = shutil.which("git", path=environment["PATH"])
+    if program is None:
+        raise GitError("git is not installed, or not on PATH")
+    argv = (program, *_GUARDS, *places, *arguments)
+    where = cwd or Path("/")
     try:
-        async with asyncio.timeout(timeout_s):
-            output, words = await asyncio.gather(_read_output(process, limit_bytes), _read_words(process))
-            code = await process.wait()
+        done = await run(argv, cwd=where, environment=environment, timeout_s=timeout_s, limit_bytes=limit_bytes)
     except TimeoutError:
         raise GitError(f"git {name} took longer than {timeout_s:g} s") from None
-    finally:
-        await _end(process)
-    if len(output) >= limit_bytes or code in accept:
-        return output
-    raise GitError(_complaint(words) or f"git {name} ended with code {code}")
+    except (OSError, ValueError) as error:
+        raise GitError(plain(f"git cannot be started in {where}: {error}")) from error
+    if len(done.output) >= limit_bytes or done.code in accept:
+        return done.output
+    raise GitError(_complaint(done.words) or f"git {name} ended with code {done.code}")
 
 
 def _complaint(words: str) -> str:
@@ -125,79 +125,3 @@ def _search_path() -> str:
     # A relative entry would be looked up in the folder where git runs, which can be an agent's.
     entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(entry for entry in entries if os.path.isabs(entry))
-
-
-async def _start(arguments: tuple[str, ...], cwd: Path, environment: Mapping[str, str]) -> asyncio.subprocess.Process:
-    program = shutil.which("git", path=environment["PATH"])
-    if program is None:
-        raise GitError("git is not installed, or not on PATH")
-    starting = asyncio.create_task(
-        asyncio.create_subprocess_exec(
-            program,
-            *arguments,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=cwd,
-            env=environment,
-            start_new_session=True,
-        )
-    )
-    try:
-        return await asyncio.shield(starting)
-    except (OSError, ValueError) as error:
-        raise GitError(plain(f"git cannot be started in {cwd}: {error}")) from error
-    except asyncio.CancelledError:
-        # A cancelled start would end git, and leave the children that it may have by now.
-        with suppress(OSError, ValueError):
-            await _end(await starting)
-        raise
-
-
-async def _read_output(process: asyncio.subprocess.Process, limit_bytes: int) -> bytes:
-    stdout, _ = _streams(process)
-    output = bytearray()
-    while len(output) < limit_bytes:
-        chunk = await stdout.read(min(_CHUNK_BYTES, limit_bytes - len(output)))
-        if not chunk:
-            return bytes(output)
-        output += chunk
-    _kill(process)
-    await _drain(stdout)
-    return bytes(output)
-
-
-async def _read_words(process: asyncio.subprocess.Process) -> str:
-    _, stderr = _streams(process)
-    words = bytearray()
-    while chunk := await stderr.read(_CHUNK_BYTES):
-        words += chunk[: 4 * WORDS_LIMIT - len(words)]
-    return words.decode(errors="replace")
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Leaves no process and no pipe behind, however the reading ended."""
-    if process.returncode is not None and all(stream.at_eof() for stream in _streams(process)):
-        return
-    _kill(process)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_END_LIMIT_S):
-            # A process is only waited for when its pipes are read to their end.
-            await asyncio.gather(*map(_drain, _streams(process)))
-            await process.wait()
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-async def _drain(stream: asyncio.StreamReader) -> None:
-    while await stream.read(_CHUNK_BYTES):
-        pass
-
-
-def _streams(process: asyncio.subprocess.Process) -> tuple[asyncio.StreamReader, asyncio.StreamReader]:
-    assert process.stdout is not None
-    assert process.stderr is not None
-    return process.stdout, process.stderr

@@ -1,6 +1,5 @@
 """Confines what runs in a colony to its worktree, by bubblewrap where that works (`bwrap`, Linux)."""
 
-import asyncio
 import importlib
 import os
 import re
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
+from colonizer_engines.mothership.bounded_process import WORDS_LIMIT_BYTES, run
 from colonizer_engines.mothership.git import plain
 from colonizer_engines.mothership.worktrees import Worktree, restore_links
 
@@ -184,21 +184,15 @@ async def _trial(program: Path) -> str | None:
     mounts = _nested({Path("/tmp"): "empty", **_read_only(_INTERPRETER)})
     shown = (word for path, kind in mounts.items() for word in _mount(path, kind))
     command = (str(program), *_FIXED_MOUNTS, *shown, *_FLAGS, "--", sys.executable, "-I", "-S", "-c", "")
-    pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     try:
-        process = await asyncio.create_subprocess_exec(*command, stdin=null, stdout=null, stderr=pipe)
-    except OSError as error:
-        return plain(str(error))
-    try:
-        async with asyncio.timeout(_TRIAL_LIMIT_S):
-            _, words = await process.communicate()
+        done = await run(
+            command, cwd=Path("/"), environment={}, timeout_s=_TRIAL_LIMIT_S, limit_bytes=WORDS_LIMIT_BYTES
+        )
     except TimeoutError:
         return f"a trial took longer than {_TRIAL_LIMIT_S} s"
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.communicate()
-    return None if process.returncode == 0 else plain(words.decode(errors="replace")) or "a trial failed"
+    except OSError as error:
+        return plain(str(error))
+    return None if done.code == 0 else plain(done.words) or "a trial failed"
 
 
 def _private_places(environment: Mapping[str, str]) -> Iterator[Path]:

@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from weakref import WeakValueDictionary
 
 from colonizer_engines.mothership.git import GitError, git, plain
 from colonizer_engines.mothership.hostile_files import open_regular
@@ -22,6 +23,8 @@ _CHECKOUT_LIMIT_S: Final = 600
 _NAMES_LIMIT_BYTES: Final = 1 << 20
 _RECORD_LIMIT_BYTES: Final = 1 << 16
 _HEAD: Final = re.compile(rb"(?:ref: )?(refs/heads/[^\s^~:?*\[\\]+|[0-9a-f]{40}|[0-9a-f]{64})\s*")
+
+_TURNS: Final[WeakValueDictionary[Path, asyncio.Lock]] = WeakValueDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,8 @@ async def create(repository: Repository, folder: Path, branch: str, base: Base) 
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         arguments = ("worktree", "add", "--no-checkout", "-b", branch, "--", str(folder), base.commit)
-        await git(*arguments, repository=repository.git_dir)
+        async with _turn(repository.git_dir):
+            await git(*arguments, repository=repository.git_dir)
         admin_dir = next(_admin_dirs(repository.git_dir, folder))
         worktree = Worktree(folder, repository.git_dir, admin_dir, branch, base.branch, base.commit)
         restore_links(worktree)
@@ -87,7 +91,8 @@ async def remove(worktree: Worktree) -> None:
         await asyncio.to_thread(_remove_tree, worktree.path)
         # Git hands a freed name to the next worktree, which may be the person's.
         if worktree.admin_dir.parent == worktree.git_dir / "worktrees" and _is_of(worktree.admin_dir, worktree.path):
-            await asyncio.to_thread(_remove_tree, worktree.admin_dir)
+            async with _turn(worktree.git_dir):
+                await asyncio.to_thread(_remove_tree, worktree.admin_dir)
     except OSError as error:
         raise RepositoryError(f"cannot remove {plain(str(worktree.path))}: {error.strerror}") from error
 
@@ -219,6 +224,11 @@ async def _refuse_taken(repository: Repository, branch: str) -> None:
         )
 
 
+def _turn(git_dir: Path) -> asyncio.Lock:
+    """Taken by who adds or removes a worktree's record: git reads them all, and fails on one that is half made."""
+    return _TURNS.setdefault(git_dir, asyncio.Lock())
+
+
 async def _check_out(worktree: Worktree) -> None:
     async with look(worktree, worktree.start_commit) as files:
         arguments = ("read-tree", "--reset", "-u", "--no-sparse-checkout", worktree.start_commit)
@@ -226,8 +236,9 @@ async def _check_out(worktree: Worktree) -> None:
 
 
 async def _undo(repository: Repository, folder: Path, branch: str, base: Base) -> None:
-    for admin_dir in _admin_dirs(repository.git_dir, folder):
-        shutil.rmtree(admin_dir, ignore_errors=True)
+    async with _turn(repository.git_dir):
+        for admin_dir in _admin_dirs(repository.git_dir, folder):
+            shutil.rmtree(admin_dir, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
     with suppress(GitError):
         await git("update-ref", "-d", f"refs/heads/{branch}", base.commit, repository=repository.git_dir)
