@@ -1,6 +1,7 @@
 """`colonizer connect`: the motherships that this person works with."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,13 +15,15 @@ from colonizer_cli.sign_in import agreed, read_address, read_token
 from colonizer_cli.targets import settings_or_default
 from colonizer_client.mothership import calls
 from colonizer_config.address import HttpAddress, SshAddress
-from colonizer_config.edit import SettingsEdit
 from colonizer_config.endpoints import Endpoint, Origin, known_endpoints
 from colonizer_config.errors import NoKeyringError
 from colonizer_config.paths import Paths
 from colonizer_config.secrets import Place, TokenStore
 from colonizer_config.settings import EndpointName, EndpointSettings, Kind
 from colonizer_config.token import Token
+
+if TYPE_CHECKING:
+    from colonizer_config.edit import SettingsEdit
 
 CHECK_LIMIT_S = 10.0
 
@@ -45,7 +48,7 @@ def add(options: GlobalOptions, name: str, address: str | None, plain_file: bool
     paths = Paths.from_environment()
     _refuse_name(paths, name)
     sign_in = read_address(address)
-    edit = SettingsEdit(paths.settings)
+    edit = _opened(paths)
     edit.add_endpoint(EndpointSettings(EndpointName(name), Kind.MOTHERSHIP, sign_in.written))
     if sign_in.address.is_exposed:
         output.note(
@@ -102,7 +105,7 @@ def test_endpoints(options: GlobalOptions, name: str | None) -> None:
 def remove(name: str) -> None:
     """Remove an endpoint from the settings, and forget its token."""
     paths = Paths.from_environment()
-    edit = SettingsEdit(paths.settings)
+    edit = _opened(paths)
     before = edit.settings.endpoints
     edit.remove_endpoint(EndpointName(name))
     edit.save()
@@ -118,15 +121,22 @@ def remove(name: str) -> None:
 @click.argument("name")
 def default(name: str) -> None:
     """Make a mothership the one that `launch` means where no host is named."""
-    edit = SettingsEdit(Paths.from_environment().settings)
+    edit = _opened(Paths.from_environment())
     edit.set_default_endpoint(EndpointName(name))
     edit.save()
     output.say(f"{name} is the default endpoint")
 
 
+def _opened(paths: Paths) -> "SettingsEdit":
+    """The settings, to be changed; what is broken in them is refused."""
+    from colonizer_config.edit import SettingsEdit  # loaded where something is written: the help reads this module too
+
+    return SettingsEdit(paths.settings)
+
+
 def _refuse_name(paths: Paths, name: str) -> None:
     """Raises SettingsError for a name that cannot be added, before the person is asked for anything."""
-    SettingsEdit(paths.settings).add_endpoint(EndpointSettings(EndpointName(name), Kind.MOTHERSHIP, "localhost"))
+    _opened(paths).add_endpoint(EndpointSettings(EndpointName(name), Kind.MOTHERSHIP, "localhost"))
 
 
 def _keep(tokens: TokenStore, address: HttpAddress, token: Token, *, plain_file: bool) -> Place:
