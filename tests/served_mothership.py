@@ -252,7 +252,7 @@ async def served(
         read_settings=lambda: _read(current),
         owner_token=OWNER,
         version="0.0.1",
-        own_environment={"PATH": os.environ["PATH"]},
+        own_environment={"PATH": os.environ["PATH"], "COLONIZER_DEMO_PACE": "0"},
         agent_environment=agent_environment or {},
         writes_blocked=writes_blocked,
         clock=clock or SystemClock(),

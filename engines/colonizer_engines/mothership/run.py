@@ -16,9 +16,6 @@ from colonizer_engines.mothership.wire import decode_object, encode
 
 REDACTED = "‹redacted›"
 
-_SECRET_MINIMUM = 6
-"""A shorter value would take ordinary words out of the transcript."""
-
 
 class Boot(Protocol):
     """Brings an agent up."""
@@ -75,6 +72,9 @@ class Run:
     """Somebody stopped the colony: what the agent still says is not recorded."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     runner: Runner | None = None
+    briefed: bool = False
+    """The agent has its task; until then what people write waits, so that nothing comes before it or twice."""
+    starting: asyncio.Task[Runner] | None = None
     facts: RunFacts = field(default_factory=RunFacts)
 
     async def drive(self) -> None:
@@ -91,46 +91,60 @@ class Run:
 
     async def send(self, command: Mapping[str, object]) -> bool:
         """Whether the agent was there to be told."""
-        return self.runner is not None and await self.runner.send(command)
+        return self.runner is not None and self.briefed and await self.runner.send(command)
 
     async def end(self) -> None:
         """Nothing, once the agent is gone."""
         self.end_asked.set()
         if self.runner is not None:
             await self.runner.shut_down()
+        elif self.starting is not None:
+            # A large repository takes long to check out; nobody has to wait for that.
+            self.starting.cancel()
         await self.ended.wait()
 
     async def _live(self) -> None:
         if self.end_asked.is_set():
             return
         start = Start(self.fleet, self.colony, self.end_asked)
-        try:
-            runner = await self.boot.bring_up(self.colony, start)
-        except StartProblem as problem:
-            words = str(problem)
-            await self._insist(lambda change: self._record_no_start(change, words))
+        runner = await self._brought_up(start)
+        if runner is None:
             return
         self.runner = runner
         if self.end_asked.is_set():
             await runner.shut_down()
         else:
             await self._insist(lambda change: self._record_start(change, runner, start))
-            await self._brief()
+            await self._brief(runner)
         async for batch in runner.batches():
             if not self.end_asked.is_set():
                 await self._record(batch)
         ending = await runner.wait()
         await self._insist(lambda change: self._record_end(change, ending))
 
+    async def _brought_up(self, start: Start) -> Runner | None:
+        """The running agent; None where it could not be started, which is recorded, or is not wanted any more."""
+        self.starting = asyncio.create_task(self.boot.bring_up(self.colony, start))
+        try:
+            return await self.starting
+        except StartProblem as problem:
+            words = str(problem)
+            await self._insist(lambda change: self._record_no_start(change, words))
+        except asyncio.CancelledError:
+            if not self.end_asked.is_set():
+                raise
+        return None
+
     async def _insist(self, apply: Callable[[Change], None]) -> bool:
         return await self.fleet.insist(apply, unless=self.end_asked)
 
-    async def _brief(self) -> None:
+    async def _brief(self, runner: Runner) -> None:
         """Tells the agent its task, and what people wrote while it started."""
         colony = self.fleet.get(self.colony)
-        await self.send({"type": "user_message", "id": "initial", "text": first_words(colony)})
+        self.briefed = True
+        await runner.send({"type": "user_message", "id": "initial", "text": first_words(colony)})
         for note in colony.unheard_messages:
-            await self.send({"type": "user_message", "id": note.id, "text": note.text})
+            await runner.send({"type": "user_message", "id": note.id, "text": note.text})
 
     async def _record(self, batch: tuple[Event, ...]) -> None:
         events = [self._redacted(event) for event in batch] if self.secrets else batch
@@ -149,14 +163,16 @@ class Run:
             await self.send(command)
 
     def _redacted(self, event: Event) -> Event:
-        return decode_object(self._without_secrets(encode(event).decode()).encode())
-
-    def _without_secrets(self, text: str) -> str:
+        """The event without the person's secrets; they stand in it as JSON writes them."""
+        body = encode(event)
         for secret in self.secrets:
-            if len(secret) >= _SECRET_MINIMUM:
-                quoted = encode(secret).decode()[1:-1]
-                text = text.replace(quoted, REDACTED).replace(secret, REDACTED)
-        return text
+            body = body.replace(encode(secret)[1:-1], REDACTED.encode())
+        return decode_object(body)
+
+    def _without_secrets(self, words: str) -> str:
+        for secret in self.secrets:
+            words = words.replace(secret, REDACTED)
+        return words
 
     def _record_no_start(self, change: Change, words: str) -> None:
         colony = change.colony(self.colony)

@@ -14,6 +14,9 @@ from colonizer_engines.mothership.session import ColonyId
 
 GONE_WRONG = "something went wrong inside the engine, and the agent was ended; the engine's log says what"
 
+SECRET_MINIMUM = 8
+"""A shorter value would take ordinary words out of the transcript."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -51,7 +54,7 @@ class Runs:
     def start(self, colony: ColonyId, secrets: tuple[str, ...]) -> None:
         """Starts the colony's agent; its status is `starting` already."""
         before = self._runs.get(colony)
-        run = Run(self._fleet, colony, self._boot, secrets)
+        run = Run(self._fleet, colony, self._boot, tuple(s for s in secrets if len(s) >= SECRET_MINIMUM))
         self._runs[colony] = run
         self._own(self._drive(run, before), run)
 

@@ -138,9 +138,6 @@ class Scheduler:
         """How many colonies have a slot."""
         return sum(colony.session.holds_slot for colony in self._fleet.in_status(*LIVE, "publishing"))
 
-    def _queue(self) -> list[Colony]:
-        return sorted(self._fleet.in_status("queued"), key=lambda colony: queue_order(colony.session))
-
     def starting(self, session: Session) -> Session:
         """The Session of a colony that gets its slot now."""
         return replace(
@@ -158,6 +155,9 @@ class Scheduler:
         given = self._environments.of(colony)
         named = agent.env if agent else ()
         self._runs.start(colony, tuple(given[name] for name in named if name in given))
+
+    def _queue(self) -> list[Colony]:
+        return sorted(self._fleet.in_status("queued"), key=lambda colony: queue_order(colony.session))
 
     def _full(self, settings: Settings) -> Gate | None:
         ceiling, taken = settings.local.max_parallel, self.slots_taken()

@@ -15,7 +15,7 @@ from colonizer_engines.mothership.fleet import Change
 from colonizer_engines.mothership.ingest import RunFacts, absorb
 from colonizer_engines.mothership.runs import GONE_WRONG
 from colonizer_engines.mothership.session import ColonyId
-from served_mothership import Served, asks, say, served
+from served_mothership import Served, asks, puppet, say, served, settings
 
 pytestmark = pytest.mark.anyio
 
@@ -153,3 +153,26 @@ async def test_a_method_that_is_none_is_refused(tmp_path: Path) -> None:
         for method in ("WS", "TRACE", "OPTIONS"):
             assert (await mothership.call(method, "/api/sessions")).status_code == 405
             assert (await mothership.call(method, "/api/stream")).status_code == 404
+
+
+async def test_a_secret_of_any_shape_leaves_the_log_readable(tmp_path: Path) -> None:
+    secret = 'quo"te\\back\nline"},{"'
+    async with served(tmp_path, given=settings(agents={"puppet": puppet("API_KEY")})) as mothership:
+        colony = await mothership.launch(
+            ["env", "API_KEY"], ["leak", "API_KEY"], TURN_END, agent_env={"API_KEY": secret}
+        )
+        await mothership.said(colony, "turn_end")
+        assert mothership.events(colony, "env")[0]["value"] == "‹redacted›"
+        assert "quo" not in str(mothership.events(colony, "env"))
+
+
+async def test_a_stop_does_not_wait_for_a_slow_start(tmp_path: Path) -> None:
+    async with served(tmp_path) as mothership:
+        colony = await mothership.launch(TURN_END)
+        reply = await mothership.call("POST", f"/api/sessions/{colony}/stop")
+        assert reply.json()["status"] == "stopped"
+        record = mothership.mothership.fleet.get(colony)
+        assert record.process is None
+        # Either there is a worktree that is written down, or there is none.
+        made = mothership.mothership.given.folders.worktree_of(record.id).exists()
+        assert made is (record.worktree is not None)
