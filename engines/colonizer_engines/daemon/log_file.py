@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -13,17 +14,18 @@ _SECRETS = re.compile(r"(?:col|cph)_[0-9a-f]{8,}|\b[0-9a-f]{64}\b|(?<=Bearer )\S
 
 
 class _CleanFormatter(logging.Formatter):
-    """One record a line, outside text shown instead of obeyed."""
+    """One record a line, outside text shown instead of obeyed; a traceback is indented below its line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        words = _SECRETS.sub("‹redacted›", super().format(record))
-        return "".join(_shown(character) for character in words)
+        record.message, record.asctime = record.getMessage(), self.formatTime(record)
+        trace = self.formatException(record.exc_info).splitlines() if record.exc_info else []
+        return "\n".join([_clean(self.formatMessage(record)), *(f"    {_clean(line)}" for line in trace)])
 
 
 class _PrivateHandler(RotatingFileHandler):
     """A file that only this user can read, older ones included."""
 
-    def _open(self) -> "logging.TextIOWrapper":  # type: ignore[name-defined]
+    def _open(self) -> TextIOWrapper:
         return open(self.baseFilename, self.mode, encoding="utf-8", errors="replace", opener=_opener)
 
 
@@ -41,7 +43,7 @@ def _opener(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
-def _shown(character: str) -> str:
-    if character == "\n" or character.isprintable():
-        return character
-    return f"⟨U+{ord(character):04X}⟩"
+def _clean(words: str) -> str:
+    return "".join(
+        letter if letter.isprintable() else f"⟨U+{ord(letter):04X}⟩" for letter in _SECRETS.sub("‹redacted›", words)
+    )

@@ -77,17 +77,29 @@ def run(options: EngineOptions) -> int:
             # It outlives the folder that it was started from.
             os.chdir(options.folder.root)
             stack.enter_context(engine_lock(options.folder.lock, __version__))
-            handler = open_log(options.folder.log)
-            stack.callback(_close_log, handler)
+            stack.callback(_close_log, open_log(options.folder.log))
+            stack.push(_log_end)
             asyncio.run(_serve(options, report, stack))
     except EngineHeld as problem:
         report.failed(str(problem), held=True)
         return EXIT_HELD
-    except (DaemonError, FolderError, MothershipError, OSError) as problem:
-        _log.error("the engine cannot run: %s", problem)
+    except _EXPECTED as problem:
         report.failed(str(problem))
         return EXIT_FAILED
     return 0
+
+
+_EXPECTED = (DaemonError, FolderError, MothershipError, OSError)
+"""What can keep an engine from running without any fault of its own."""
+
+
+def _log_end(kind: object, problem: BaseException | None, trace: object) -> None:
+    if isinstance(problem, _EXPECTED):
+        _log.error("the engine cannot run: %s", problem)
+    elif problem is not None:
+        _log.critical("the engine ends by a fault of its own", exc_info=problem)
+    else:
+        _log.info("the engine has ended in order")
 
 
 async def _serve(options: EngineOptions, report: "_Readiness", stack: ExitStack) -> None:
@@ -112,7 +124,6 @@ async def _serve(options: EngineOptions, report: "_Readiness", stack: ExitStack)
         failures = [str(problem) for problem in problems.exceptions]
     if failures:
         raise DaemonError("; ".join(failures))
-    _log.info("engine ends in order")
 
 
 _Listeners = Sequence[tuple[Listener, socket.socket]]
@@ -127,9 +138,7 @@ def _listeners(
     listeners = [(private, stack.enter_context(private_socket(options.socket)))]
     if options.bind is not None:
         host, port = options.bind
-        named = os.environ.get("COLONIZER_ALLOWED_HOSTS", "").split(",")
-        allowed = (host, *options.allowed_hosts, *(name.strip() for name in named if name.strip()))
-        public = Listener(Door(mothership, table, "tcp", presence, allowed))
+        public = Listener(Door(mothership, table, "tcp", presence, (host, *options.allowed_hosts)))
         listeners.append((public, stack.enter_context(tcp_port(host, port))))
     return listeners
 
@@ -151,12 +160,10 @@ async def _live(mothership: Mothership, life: Life, listeners: _Listeners, repor
 
 
 def _circumstances(options: EngineOptions, token: str) -> Circumstances:
-    home = Path(os.environ.get("HOME", "/"))
     ours = (options.settings.parent, options.folder.root, options.socket.parent)
-    secrets = (home / ".ssh", home / ".gnupg")
     environment = dict(os.environ)
     return Circumstances(
-        folders=Folders(options.folder.worktrees, options.folder.out, (*ours, *options.hidden, *secrets)),
+        folders=Folders(options.folder.worktrees, options.folder.out, (*ours, *options.hidden)),
         read_settings=partial(load, options.settings),
         owner_token=token,
         version=__version__,

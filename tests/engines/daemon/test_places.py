@@ -133,6 +133,22 @@ def test_the_log_shows_escapes_and_hides_tokens(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "engine.log").stat().st_mode) == 0o600
 
 
+def test_nothing_in_the_log_can_pose_as_a_line_of_it(tmp_path: Path) -> None:
+    handler = open_log(tmp_path / "engine.log")
+    try:
+        logging.getLogger("test").info("one\n2026-11-30 12:00:00,000 INFO all is well")
+        try:
+            raise ValueError("two\n2026-11-30 12:00:00,000 INFO all is well")
+        except ValueError:
+            logging.getLogger("test").exception("it failed")
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+    lines = (tmp_path / "engine.log").read_text(encoding="utf-8").splitlines()
+    begun = [line for line in lines if not line.startswith("    ")]
+    assert ["one⟨U+000A⟩" in begun[0], begun[1].endswith("ERROR test: it failed"), len(begun)] == [True, True, 2]
+
+
 def test_the_log_is_bounded(tmp_path: Path) -> None:
     handler = open_log(tmp_path / "engine.log")
     try:
