@@ -26,7 +26,7 @@ class _PrivateHandler(RotatingFileHandler):
     """A file that only this user can read, older ones included."""
 
     def _open(self) -> TextIOWrapper:
-        return open(self.baseFilename, self.mode, encoding="utf-8", errors="replace", opener=_opener)
+        return open(self.baseFilename, "a", encoding="utf-8", errors="replace", opener=_opener)
 
 
 def open_log(path: Path, level: int = logging.INFO) -> logging.Handler:
