@@ -8,6 +8,9 @@ from colonizer_engines.mothership.session import ColonyId
 FRAMES_BEHIND_LIMIT = 1024
 """A socket that is this many frames behind is closed; its client reads the log again from where it was."""
 
+BYTES_BEHIND_LIMIT = 16 * 1024 * 1024
+"""The same for large frames: an agent may write lines of 256 KiB."""
+
 
 class Watcher:
     """The frames that one events socket still has to send."""
@@ -17,6 +20,7 @@ class Watcher:
         """Whether the stored log has been sent; until then events are not queued, since the log holds them."""
         self.ended = False
         self._frames: deque[bytes] = deque()
+        self._size = 0
         self._wake = asyncio.Event()
 
     def offer_event(self, frame: bytes) -> None:
@@ -28,7 +32,8 @@ class Watcher:
         """Queues a frame that is not in the log; ends the watching where the socket is too far behind."""
         if self.ended:
             return
-        if len(self._frames) >= FRAMES_BEHIND_LIMIT:
+        self._size += len(frame)
+        if len(self._frames) >= FRAMES_BEHIND_LIMIT or self._size > BYTES_BEHIND_LIMIT:
             self._frames.clear()
             self.end()
             return
@@ -45,6 +50,7 @@ class Watcher:
         await self._wake.wait()
         frames = tuple(self._frames)
         self._frames.clear()
+        self._size = 0
         if not self.ended:
             self._wake.clear()
         return frames
