@@ -120,7 +120,7 @@ def waiting_since(colony: Colony, question: OpenQuestion | None) -> float:
 def _need(colony: Colony, question: OpenQuestion | None) -> Need:
     if colony.attention is not None and colony.attention.is_security_hold and not colony.is_terminal:
         urgency = Urgency.SECURITY_HOLD
-    elif colony.status == "waiting_for_answer":
+    elif colony.status == "waiting_for_answer" or colony.may_ask:
         urgency = Urgency.QUESTION
     elif colony.status == "failed":
         urgency = Urgency.UNSEEN_FAILURE

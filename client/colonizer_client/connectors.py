@@ -1,11 +1,11 @@
 """How each kind of endpoint is reached: where its token is, and what has to be started first."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from colonizer_client.engine import LocalEngine
-from colonizer_client.errors import ClientError, Refusal, SignInNeeded
+from colonizer_client.errors import ClientError, LinkError, SignInNeeded
 from colonizer_client.mothership import calls
 from colonizer_client.mothership.http import HttpTransport, open_transport
 from colonizer_client.mothership.models import LocalRepository
@@ -45,10 +45,10 @@ class LocalConnector:
         if self._repository is not None:
             try:
                 self.standing_in = await transport.run(calls.add_local_repository(str(self._repository)))
-            except SignInNeeded:
+            except (LinkError, SignInNeeded):
                 raise
-            except Refusal as refusal:
-                words.append(str(refusal))
+            except ClientError as problem:  # agents on other repositories go on without this one
+                words.append(str(problem))
         return " · ".join(words)
 
 
@@ -84,8 +84,3 @@ class Unsupported:
         """Never a transport; raises ClientError."""
         del notice
         raise ClientError(self._words)
-
-
-def agent_environment(names: tuple[str, ...], environment: Mapping[str, str]) -> dict[str, str]:
-    """The values of the variables that an agent's settings name, as far as this face has them."""
-    return {name: environment[name] for name in names if name in environment}

@@ -32,7 +32,7 @@ class Drafts:
 
     def card(self, key: ColonyKey, question: OpenQuestion) -> tuple[Chosen, ...]:
         """What was chosen and typed in the card of this very question, one entry for each prompt."""
-        kept = [_chosen(value) for value in wire.sequence(self._read(key, _about(question)))]
+        kept = [_chosen(value) for value in wire.sequence(self._read(key, _about(question.fingerprint)))]
         count = max(len(question.prompts), 1)
         return tuple((kept + [Chosen()] * count)[:count])
 
@@ -40,15 +40,15 @@ class Drafts:
         """Keeps what is chosen and typed; an untouched card is forgotten."""
         touched = any(given.labels or given.other for given in chosen)
         body = [{"labels": list(given.labels), "other": given.other} for given in chosen] if touched else None
-        self._keep(key, _about(question), body)
+        self._keep(key, _about(question.fingerprint), body)
 
     def forget_card(self, key: ColonyKey, fingerprint: str) -> None:
         """Forgets the card's draft: it was delivered."""
-        self._keep(key, f"question {fingerprint}", None)
+        self._keep(key, _about(fingerprint), None)
 
     def has_card(self, key: ColonyKey, question: OpenQuestion) -> bool:
         """Whether something is kept for this very question."""
-        return self._read(key, _about(question)) is not None
+        return self._read(key, _about(question.fingerprint)) is not None
 
     def _read(self, key: ColonyKey, about: str) -> object:
         rows = self.store.rows("SELECT body FROM drafts WHERE endpoint = ? AND colony = ? AND about = ?", *key, about)
@@ -73,8 +73,8 @@ class Drafts:
         )
 
 
-def _about(question: OpenQuestion) -> str:
-    return f"question {question.fingerprint}"
+def _about(fingerprint: str) -> str:
+    return f"question {fingerprint}"
 
 
 def _chosen(value: object) -> Chosen:

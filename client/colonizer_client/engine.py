@@ -4,12 +4,16 @@ import fcntl
 import os
 import select
 import socket
+import stat
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
+from threading import Thread
 
-from colonizer_client.errors import EngineUnavailable
+from colonizer_client.errors import EngineUnavailable, Unreadable
 from colonizer_client.mothership import wire
 from colonizer_config.address import SocketAddress
 from colonizer_config.errors import ConfigError
@@ -19,6 +23,9 @@ from colonizer_config.token import Token
 
 START_TIMEOUT_S = 20.0
 CONNECT_TIMEOUT_S = 2.0
+END_TIMEOUT_S = 2.0
+"""Between the end of a process's pipe and its own."""
+
 READY_LINE_LIMIT_BYTES = 64 * 1024
 
 
@@ -35,11 +42,17 @@ class LocalEngine:
         return SocketAddress(self.paths.socket(self.paths.engine))
 
     def is_running(self) -> bool:
-        """Whether something answers on the private socket."""
+        """Whether something answers on the private socket.
+
+        Raises:
+            EngineUnavailable: The socket lies in a folder in which others could have put theirs.
+        """
+        path = self.address.path
+        _refuse_foreign(path.parent)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.settimeout(CONNECT_TIMEOUT_S)
             try:
-                probe.connect(str(self.address.path))
+                probe.connect(str(path))
             except OSError:
                 return False
             return True
@@ -64,14 +77,13 @@ class LocalEngine:
         Raises:
             EngineUnavailable: It cannot be started; the text is its own words.
         """
-        if self.is_running():
-            return
         deadline = time.monotonic() + START_TIMEOUT_S
-        error = self._start(deadline)
-        # Where another face started one in this moment, ours lost the lock, and theirs is about to answer.
         while not self.is_running():
-            if time.monotonic() > deadline or (error and not self.is_locked()):
-                raise EngineUnavailable(f"the local engine cannot be started: {error or 'it did not answer in time'}")
+            # Where another process has the folder, its engine is about to answer, or to make room for ours.
+            if not self.is_locked():
+                self._start(deadline)
+            if time.monotonic() > deadline:
+                raise EngineUnavailable(f"the local engine did not answer in time; see {self.paths.engine.log}")
             time.sleep(0.02)
 
     def token(self) -> Token:
@@ -85,14 +97,28 @@ class LocalEngine:
         except ConfigError as problem:
             raise EngineUnavailable(f"the local engine's token cannot be read: {problem}") from problem
 
-    def _start(self, deadline: float) -> str:
-        """Starts a process and waits for its word: empty when it is ready, else why it is not."""
-        folder = self.paths.engine
+    def _start(self, deadline: float) -> None:
+        """Starts a process and waits for its word.
+
+        Raises:
+            EngineUnavailable: It cannot run, for another reason than that another process has the folder.
+        """
         try:
-            make_private(folder.root)
-            log = os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            process, reading = self._spawn()
         except (ConfigError, OSError) as problem:
             raise EngineUnavailable(f"the local engine cannot be started: {problem}") from problem
+        with reading:
+            word = _word_from(reading, deadline)
+        error = _end_words(process, self.paths.engine.log) if word is None else wire.line(word.get("error"))
+        Thread(target=process.wait, name="engine's end", daemon=True).start()  # else it stays as a zombie
+        if error and not wire.flag(wire.mapping(word).get("held")):
+            raise EngineUnavailable(f"the local engine cannot be started: {error}")
+
+    def _spawn(self) -> "tuple[subprocess.Popen[bytes], FileIO]":
+        """The process, and the pipe through which it says its word."""
+        folder = self.paths.engine
+        make_private(folder.root)
+        log = os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         reading, writing = os.pipe()
         try:
             process = subprocess.Popen(
@@ -104,34 +130,43 @@ class LocalEngine:
                 start_new_session=True,  # it outlives the terminal
                 cwd="/",
             )
-        except OSError as problem:
+        except OSError:
             os.close(reading)
-            raise EngineUnavailable(f"the local engine cannot be started: {problem}") from problem
+            raise
         finally:
             os.close(writing)
             os.close(log)
-        try:
-            return _word_from(reading, deadline) or _end_words(process, folder.log)
-        finally:
-            os.close(reading)
+        return process, open(reading, "rb", buffering=0)
 
 
-def _word_from(reading: int, deadline: float) -> str:
-    """The error that the starting process reports, empty when it reports that it is ready or nothing at all."""
+def _word_from(reading: FileIO, deadline: float) -> Mapping[str, object] | None:
+    """What the starting process says of itself, None when it says nothing."""
     received = b""
     while b"\n" not in received and len(received) < READY_LINE_LIMIT_BYTES:
         ready, _, _ = select.select([reading], [], [], max(deadline - time.monotonic(), 0))
-        chunk = os.read(reading, 4096) if ready else b""
+        chunk = reading.read(4096) if ready else b""
         if not chunk:
-            return ""
+            return None
         received += chunk
-    return wire.line(wire.mapping(wire.parse(received)).get("error"))
+    try:
+        return wire.mapping(wire.parse(received))
+    except Unreadable as problem:
+        return {"error": str(problem)}
 
 
 def _end_words(process: "subprocess.Popen[bytes]", log: Path) -> str:
-    """Why the process ended without a word, empty while it runs."""
-    code = process.poll()
-    if code is None:
-        process.returncode = 0  # it is meant to outlive us: nobody waits for it
-        return ""
+    """Why the process said nothing."""
+    try:
+        code = process.wait(END_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        return f"it says nothing of itself; see {log}"
     return f"its process ended with code {code}; see {log}"
+
+
+def _refuse_foreign(folder: Path) -> None:
+    try:
+        found = folder.lstat()
+    except OSError:
+        return  # there is no socket either
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise EngineUnavailable(f"{folder} is open to others, who could pose as the local engine: remove it")

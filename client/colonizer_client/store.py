@@ -60,12 +60,14 @@ class Store:
             make_private(path.parent)
             self._make_file_private()
             self._db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
+        except (OSError, FolderError, sqlite3.Error) as problem:
+            raise StoreError(f"cannot open {path}: {problem}") from problem
+        try:
             with self._words():
                 self._prepare()
-        except (OSError, FolderError) as problem:
-            raise StoreError(f"cannot open {path}: {problem}") from problem
-        except sqlite3.Error as problem:
-            raise StoreError(f"cannot open {path}: {problem}") from problem
+        except StoreError:
+            self._db.close()
+            raise
 
     def close(self) -> None:
         """Closes the connection."""

@@ -156,6 +156,9 @@ class _Run:
     working: set[str] = field(default_factory=set[str])
     """Settlers that have not returned."""
     questions: dict[QuestionId, _Spot] = field(default_factory=dict[QuestionId, _Spot])
+    """Those that are open."""
+    asked: set[str] = field(default_factory=set[str])
+    """The ids of all questions."""
 
 
 class Transcript:
@@ -279,12 +282,14 @@ class Transcript:
             self._run.tools[event.call_id] = spot
 
     def _tool_returned(self, event: ToolReturned) -> None:
-        self._close(QuestionId(event.call_id), "closed by its tool")
         failed = event.is_error or bool(event.denial)
         state = State.FAILED if failed else State.DONE
+        self._close(QuestionId(event.call_id), f"closed by its tool: {event.output}".rstrip(": \n"))
         self._settler_returned(event.call_id, state)
         spot = self._run.tools.get(event.call_id)
         if spot is None:
+            if event.call_id in self._run.asked:
+                return  # a question that was no tool call
             entry = Entry(
                 Kind.TOOL, event.stamp.at, "result", argument="of a call that is not here", state=State.RUNNING
             )
@@ -312,6 +317,7 @@ class Transcript:
         title = "; ".join(prompt.text.partition("\n")[0] for prompt in event.question.prompts) or "asks"
         entry = Entry(Kind.QUESTION, event.stamp.at, title=title, state=State.RUNNING, question=event.question)
         self._run.questions[event.question.question_id] = self._add(event.stamp, entry)
+        self._run.asked.add(event.question.question_id)
 
     def _close(self, question_id: QuestionId, how: str) -> None:
         spot = self._run.questions.pop(question_id, None)

@@ -174,7 +174,7 @@ def mint_token(body: Mapping[str, object]) -> Call[object]:
 
 def revoke_token(token_id: str) -> Call[None]:
     """Revokes a scoped token."""
-    return Call("DELETE", f"/api/tokens/{_part(token_id)}", _nothing)
+    return Call("DELETE", f"/api/tokens/{_part(token_id, 'token')}", _nothing)
 
 
 def server_status() -> Call[Mapping[str, object]]:
@@ -184,8 +184,7 @@ def server_status() -> Call[Mapping[str, object]]:
 
 def repository_map(repo: str) -> Call[object]:
     """The architecture map of `owner/name`, raw; its `map` is null where none is drawn."""
-    owner, _, name = repo.partition("/")
-    return Call("GET", f"/api/maps/{_part(owner)}/{_part(name)}", json_of)
+    return Call("GET", f"/api/maps/{_repo(repo)}", json_of)
 
 
 def local_repositories() -> Call[tuple[LocalRepository, ...]]:
@@ -203,8 +202,7 @@ def add_local_repository(path: str, name: str | None = None) -> Call[LocalReposi
 
 def remove_local_repository(name: str) -> Call[None]:
     """Makes the local engine forget a repository. Nothing on disk changes. Private socket only."""
-    owner, _, short = name.partition("/")
-    return Call("DELETE", f"/api/local/repos/{_part(owner)}/{_part(short)}", _nothing)
+    return Call("DELETE", f"/api/local/repos/{_repo(name)}", _nothing)
 
 
 def engine_state() -> Call[Mapping[str, object]]:
@@ -234,9 +232,14 @@ def _session(colony_id: ColonyId, *rest: str) -> str:
     return "/".join(("/api/sessions", _part(colony_id), *rest))
 
 
-def _part(name: str) -> str:
+def _repo(name: str) -> str:
+    owner, _, short = name.partition("/")
+    return f"{_part(owner, 'repository')}/{_part(short, 'repository')}"
+
+
+def _part(name: str, what: str = "session") -> str:
     if not name or "/" in name or name in (".", ".."):
-        raise BadRequest("no such session")
+        raise BadRequest(f"no such {what}")
     return quote(name, safe="", errors="surrogatepass")
 
 

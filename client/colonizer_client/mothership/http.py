@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from colonizer_client.errors import NoReply, Unreachable, Unreadable
 from colonizer_client.mothership.calls import Call
-from colonizer_client.mothership.replies import Reply
+from colonizer_client.mothership.replies import Reply, refuse_encoding
 from colonizer_client.mothership.transport import (
     CONNECT_TIMEOUT_S,
     FRAME_LIMIT_BYTES,
@@ -37,12 +37,25 @@ T = TypeVar("T")
 SOCKET_PING_S = 20.0
 """Both the interval of our pings and the time that an answer to one may take."""
 
+CLOSE_TIMEOUT_S = 0.2
+"""A host that does not answer may hold up neither another attempt nor the end of the program."""
+
+BROKEN_PROTOCOL = frozenset({1002, 1003, 1007, 1009})
+"""With these codes we close a socket that breaks the protocol or whose message is too large."""
+
 
 async def open_transport(server: Server, token: Token) -> "HttpTransport":
-    """A transport, its libraries loaded. Nothing is connected yet."""
+    """A transport, its libraries loaded. Nothing is connected yet.
+
+    Raises:
+        Unreachable: The environment names a proxy that cannot be used.
+    """
     for name in ("httpx", "websockets.asyncio.client"):
         await asyncio.to_thread(importlib.import_module, name)
-    return HttpTransport(server, token)
+    try:
+        return HttpTransport(server, token)
+    except (ImportError, ValueError) as problem:
+        raise Unreachable(f"the proxy of this environment cannot be used: {_words(problem)}") from problem
 
 
 class HttpTransport:
@@ -119,8 +132,9 @@ class HttpTransport:
             raise NoReply(f"no answer from {self.server}: {_words(problem)}") from problem
 
     async def _read(self, response: "httpx.Response") -> Reply:
+        refuse_encoding(response.headers.get("Content-Encoding", ""))
         body = bytearray()
-        async for chunk in response.aiter_bytes():
+        async for chunk in response.aiter_raw():
             body += chunk
             if len(body) > REPLY_LIMIT_BYTES:
                 raise Unreadable(f"a reply of more than {REPLY_LIMIT_BYTES // 2**20} MiB")
@@ -145,15 +159,14 @@ class _WebSocket:
         self._connection = connection
 
     async def __aiter__(self) -> AsyncIterator[str | bytes]:
-        from websockets.exceptions import ConnectionClosed, WebSocketException
+        from websockets.exceptions import ConnectionClosed
 
         try:
             async for message in self._connection:
                 yield message
-        except ConnectionClosed:
-            return
-        except WebSocketException as problem:
-            raise Unreadable(f"the socket broke its protocol: {_words(problem)}") from problem
+        except ConnectionClosed as end:
+            if end.sent is not None and end.sent.code in BROKEN_PROTOCOL and not end.rcvd_then_sent:
+                raise Unreadable(f"the socket broke its protocol: {_words(end)}") from end
 
     async def send(self, text: str) -> None:
         from websockets.exceptions import ConnectionClosed
@@ -178,7 +191,7 @@ async def _connect(server: Server, path: str, headers: dict[str, str]) -> Any:
         "additional_headers": {"Authorization": headers["Authorization"]},
         "max_size": FRAME_LIMIT_BYTES,
         "open_timeout": CONNECT_TIMEOUT_S,
-        "close_timeout": 1.0,
+        "close_timeout": CLOSE_TIMEOUT_S,
         "ping_interval": SOCKET_PING_S,
         "ping_timeout": SOCKET_PING_S,
         "compression": None,

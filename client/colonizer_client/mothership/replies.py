@@ -1,5 +1,6 @@
 """What a server answered, and its refusals as errors (spec 2.2)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -14,7 +15,7 @@ from colonizer_client.errors import (
     Unreadable,
 )
 from colonizer_client.mothership import wire
-from colonizer_client.text import safe_text
+from colonizer_client.text import safe_line, safe_text
 
 ERROR_TEXT_LIMIT = 500
 JSON_ERROR_LIMIT = 20_000
@@ -41,30 +42,40 @@ class Reply:
         """
         if 200 <= self.status < 300:
             return self.body
-        words = self._error_words()
         if 300 <= self.status < 400:
             raise Unreadable(f"the server redirects ({self.status}); a token is never sent along: check the address")
+        fields = self._fields()
+        words = self._error_words(fields.get("error"))
         if self.status >= 500:
             raise ServerFault(words, status=self.status)
         if self.status >= 400:
-            kind = _REFUSALS.get(self.status, Refusal)
-            raise kind(words, status=self.status, body=wire.mapping(self._json_or_none()))
+            raise _REFUSALS.get(self.status, Refusal)(words, status=self.status, body=fields)
         raise Unreadable(f"an answer with status {self.status}")
 
-    def _json_or_none(self) -> object:
+    def _fields(self) -> Mapping[str, object]:
         try:
-            return wire.parse(self.body) if self.body else None
+            return wire.mapping(wire.parse(self.body)) if self.body else {}
         except Unreadable:
-            return None
+            return {}
 
-    def _error_words(self) -> str:
-        words = wire.mapping(self._json_or_none()).get("error")
-        if isinstance(words, str) and words:
-            return safe_text(words, limit=JSON_ERROR_LIMIT)
+    def _error_words(self, error: object) -> str:
+        """The server's own words, else the status line."""
+        if isinstance(error, str) and error:
+            return safe_text(error, limit=JSON_ERROR_LIMIT)
         text = self.body.decode("utf-8", "replace").strip()
         if text and "html" not in self.content_type:
             return safe_text(text, limit=ERROR_TEXT_LIMIT)
         return f"{self.status} {status_phrase(self.status)}".strip()
+
+
+def refuse_encoding(encoding: str) -> None:
+    """Returns where a reply's `Content-Encoding` is none: that is what was asked for, and what cannot be a bomb.
+
+    Raises:
+        Unreadable: It is another one.
+    """
+    if encoding.strip().lower() not in ("", "identity"):
+        raise Unreadable(f"a reply in an encoding that was not asked for: {safe_line(encoding, limit=100)}")
 
 
 def json_of(reply: Reply) -> object:
