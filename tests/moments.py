@@ -23,7 +23,8 @@ from colonizer_client.snapshot import (
 )
 from colonizer_client.store import Store
 from colonizer_client.transcript import Transcript
-from colonizer_tui.app import CockpitApp, Surroundings
+from colonizer_tui.app import CockpitApp
+from colonizer_tui.surroundings import Surroundings
 
 NOW = 1_796_040_000.0
 """30 November 2026, 12:00:00 UTC."""
@@ -375,5 +376,5 @@ class StillCockpit(Cockpit):
 
 def still_app(folder: Path, events: Sequence[HubEvent], **surroundings: object) -> CockpitApp:
     """The application, showing these events and nothing else."""
-    given = Surroundings(repo="acme/widgets", agents=("demo", "claude"), crash_folder=folder)
+    given = Surroundings(repo=lambda: "acme/widgets", agents=("demo", "claude"), crash_folder=folder)
     return CockpitApp(StillCockpit(folder, events), replace(given, **surroundings))  # type: ignore[arg-type]

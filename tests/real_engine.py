@@ -20,7 +20,8 @@ from colonizer_client.mothership.models import Colony
 from colonizer_client.mothership.oneshot import OneShot
 from colonizer_config.paths import Paths
 from colonizer_config.settings import load
-from colonizer_tui.app import CockpitApp, Surroundings
+from colonizer_tui.app import CockpitApp
+from colonizer_tui.surroundings import Surroundings
 
 T = TypeVar("T")
 
@@ -77,7 +78,7 @@ def cockpit_app() -> CockpitApp:
     return CockpitApp(
         wiring.cockpit,
         Surroundings(
-            repo_name=lambda: "" if local.standing_in is None else local.standing_in.name_raw,
+            repo=lambda: "" if local.standing_in is None else local.standing_in.name_raw,
             agents=("demo",),
             crash_folder=paths.engine.root,
         ),

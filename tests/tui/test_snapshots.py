@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
 from colonizer_client.mothership.models import Diff, FileChange
 from colonizer_client.snapshot import (
@@ -17,6 +18,7 @@ from colonizer_client.snapshot import (
     QuestionRead,
 )
 from colonizer_tui import theme
+from colonizer_tui.app import CockpitApp
 from moments import (
     HQ,
     LAB,
@@ -34,6 +36,7 @@ from moments import (
     still_app,
     transcript_of,
 )
+from real_engine import until
 
 Compare = Callable[..., bool]
 
@@ -64,6 +67,21 @@ MAIN_SCREENS: dict[str, tuple[Sequence[HubEvent], list[str]]] = {
 }
 
 
+def looks_as_before(
+    compare: Compare, app: CockpitApp, keys: Sequence[str], size: tuple[int, int] = SIZES["120x30"]
+) -> bool:
+    """Whether the picture is the one that is kept, once the moment is on the screen and each key has had its effect."""
+
+    async def press(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: app.deck.view.snapshot is app.cockpit.snapshot)
+        for key in keys:
+            await pilot.press(key)
+        await pilot.pause()
+        await pilot.pause()
+
+    return compare(app, run_before=press, terminal_size=size)
+
+
 @pytest.mark.parametrize("name", [theme.DEFAULT_THEME, "colonizer-light"])
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("screen", MAIN_SCREENS, ids=_file_name)
@@ -71,8 +89,7 @@ def test_a_main_screen_looks_as_it_did(
     screen: str, size: str, name: str, snap_compare: Compare, tmp_path: Path
 ) -> None:
     events, keys = MAIN_SCREENS[screen]
-    app = still_app(tmp_path, events, theme=name)
-    assert snap_compare(app, press=keys, terminal_size=SIZES[size])
+    assert looks_as_before(snap_compare, still_app(tmp_path, events, theme=name), keys, SIZES[size])
 
 
 PANES: dict[str, tuple[Sequence[HubEvent], list[str]]] = {
@@ -140,18 +157,18 @@ PANES: dict[str, tuple[Sequence[HubEvent], list[str]]] = {
 @pytest.mark.parametrize("pane", PANES, ids=_file_name)
 def test_a_pane_looks_as_it_did(pane: str, snap_compare: Compare, tmp_path: Path) -> None:
     events, keys = PANES[pane]
-    assert snap_compare(still_app(tmp_path, events), press=keys, terminal_size=(120, 30))
+    assert looks_as_before(snap_compare, still_app(tmp_path, events), keys)
 
 
 def test_the_fleet_is_complete_in_ascii_without_colours(snap_compare: Compare, tmp_path: Path) -> None:
     app = still_app(tmp_path, every_state(), theme=theme.PLAIN, ascii=True)
-    assert snap_compare(app, press=["j"], terminal_size=(120, 30))
+    assert looks_as_before(snap_compare, app, ["j"])
 
 
 def test_the_fleet_is_legible_in_high_contrast(snap_compare: Compare, tmp_path: Path) -> None:
     app = still_app(tmp_path, every_state(), theme="colonizer-contrast")
-    assert snap_compare(app, press=["j"], terminal_size=(120, 30))
+    assert looks_as_before(snap_compare, app, ["j"])
 
 
 def test_below_the_smallest_size_one_line_says_so(snap_compare: Compare, tmp_path: Path) -> None:
-    assert snap_compare(still_app(tmp_path, every_state()), terminal_size=(39, 9))
+    assert looks_as_before(snap_compare, still_app(tmp_path, every_state()), [], (39, 9))

@@ -1,9 +1,8 @@
 """What is done to colonies, each with the question that comes before it and the words that come after it."""
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
-
-from textual.screen import Screen
+from dataclasses import replace
+from typing import TypeVar
 
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.errors import ClientError, Conflict
@@ -13,24 +12,9 @@ from colonizer_client.mothership.models import Colony, LaunchOrder
 from colonizer_tui.dialogs.choice import Choice, Way
 from colonizer_tui.dialogs.confirm import Confirm
 from colonizer_tui.dialogs.launch import Launch, LaunchDefaults
+from colonizer_tui.face import Face
 
 T = TypeVar("T")
-
-
-class Face(Protocol):
-    """What the commands ask of the application."""
-
-    async def ask(self, dialog: Screen[T], /) -> T | None:
-        """The dialog's result, None when it was left."""
-        ...
-
-    def tell(self, words: str, *, is_bad: bool = False) -> None:
-        """Shows words for a while."""
-        ...
-
-    def agent_env(self, agent: str) -> dict[str, str]:
-        """The values of the variables that an agent of the local engine needs, as this face has them."""
-        ...
 
 
 class ColonyCommands:
@@ -61,7 +45,7 @@ class ColonyCommands:
                 return
             if await self._try(lambda: self._cockpit.keep(colony.key)) is None:
                 return
-        env = self._face.agent_env(colony.agent) if self._is_local(colony.key.endpoint) else {}
+        env = self._face.surroundings.agent_env(colony.agent) if self._is_local(colony.key.endpoint) else {}
         resumed = await self._try(lambda: self._cockpit.resume(colony.key, env or None))
         if resumed is not None:
             self._face.tell(f"{_name(colony)} is resumed ({resumed.status.replace('_', ' ')})")
@@ -95,7 +79,7 @@ class ColonyCommands:
         key = self._cockpit.idempotency_key()
         while order is not None:
             agent = order.agent or (defaults.agents[0] if defaults.agents else "")
-            env = self._face.agent_env(agent) if defaults.is_local else {}
+            env = self._face.surroundings.agent_env(agent) if defaults.is_local else {}
             order = _with(order, idempotency_key=key, agent_env=env or None)
             try:
                 colony = await self._cockpit.launch(defaults.endpoint, order)
@@ -152,8 +136,6 @@ def _name(colony: Colony) -> str:
 
 
 def _with(order: LaunchOrder, **changes: object) -> LaunchOrder:
-    from dataclasses import replace
-
     return replace(order, **changes)  # type: ignore[arg-type]  # the names are the order's own
 
 

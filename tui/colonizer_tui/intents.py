@@ -20,26 +20,12 @@ class ColonySelected(Message):
 
 
 @dataclass
-class ColonyOpened(Message):
-    """A colony is to be seen whole."""
-
-    key: ColonyKey
-    pane: str = "transcript"
-    """Which of its panes gets the keys: `transcript` or `diff`."""
-
-
-@dataclass
 class CardSent(Message):
     """The card is to be sent."""
 
     key: ColonyKey
     question: OpenQuestion
     chosen: Sequence[Chosen]
-
-
-@dataclass
-class CardLeft(Message):
-    """The card gives the keys back."""
 
 
 @dataclass
@@ -80,7 +66,14 @@ class Refused(Message):
 
 
 class Desk(Protocol):
-    """What the panes ask the application for, and have at once."""
+    """What the panes ask the application for, and have at once.
+
+    What gives the keys to another pane is here and not among the messages: the next key may be there already.
+    """
+
+    def open_colony(self, key: ColonyKey, pane: str = "transcript") -> None:
+        """Shows a colony whole; `pane` gets the keys: `transcript` or `diff`."""
+        ...
 
     def card_draft(self, key: ColonyKey, question: OpenQuestion) -> tuple[Chosen, ...]:
         """What was chosen and typed in this card before."""

@@ -20,7 +20,8 @@ def tui() -> None:
     from colonizer_config.paths import Paths
     from colonizer_config.settings import load_or_default
     from colonizer_tui import theme
-    from colonizer_tui.app import CockpitApp, Surroundings
+    from colonizer_tui.app import CockpitApp
+    from colonizer_tui.surroundings import Surroundings
 
     paths = Paths.from_environment()
     loaded = load_or_default(paths.settings)
@@ -33,7 +34,7 @@ def tui() -> None:
     app = CockpitApp(
         wiring.cockpit,
         Surroundings(
-            repo_name=lambda: "" if wiring.local.standing_in is None else wiring.local.standing_in.name_raw,
+            repo=lambda: "" if wiring.local.standing_in is None else wiring.local.standing_in.name_raw,
             agents=(default, *(name for name in (*settings.agents, "demo") if name != default)),
             agent_env=lambda agent: agent_env(settings, agent),
             default_endpoint=settings.default_endpoint,

@@ -1,5 +1,7 @@
 """The card in which a person answers: every question of a prompt, in place."""
 
+from collections.abc import Callable
+
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -12,7 +14,7 @@ from colonizer_client.attention import waiting_since
 from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.outbox import Delivery
-from colonizer_tui.intents import CardLeft, CardSent, Refused, TextViewed, desk_of
+from colonizer_tui.intents import CardSent, Refused, TextViewed, desk_of
 from colonizer_tui.present import abilities, card
 from colonizer_tui.present.card import Spot
 from colonizer_tui.present.line import Span, line, spread
@@ -37,8 +39,10 @@ class CardPane(Widget, can_focus=True):
     CardPane #card-foot { height: 1; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's name
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
+        self.left: Callable[[], None] = lambda: None
+        """Called when the card gives the keys back."""
         self._key: ColonyKey | None = None
         self._question: OpenQuestion | None = None
         self._chosen: list[Chosen] = []
@@ -48,11 +52,17 @@ class CardPane(Widget, can_focus=True):
         self._view = View()
         self._saving: Timer | None = None
 
+        self._head, self._foot = Lines(), Lines(id="card-foot")
+        self._body = VerticalScroll(can_focus=False)
+        self._prompts: list[Lines] = []
+        self._fields: list[DraftField] = []
+        """Lines and a field for each prompt; more than that where an earlier card had more."""
+
     def compose(self) -> ComposeResult:
         """Head, the prompts with a field each, and the foot."""
-        yield Lines(id="card-head")
-        yield VerticalScroll(id="card-body", can_focus=False)
-        yield Lines(id="card-foot")
+        yield self._head
+        yield self._body
+        yield self._foot
 
     @property
     def question(self) -> OpenQuestion | None:
@@ -72,7 +82,7 @@ class CardPane(Widget, can_focus=True):
             if self._question is not None and self.is_open:
                 if self._delivery() is None:
                     self.post_message(Refused("another question is open now: a opens it"))
-                self.post_message(CardLeft())
+                self.left()
             self.store_draft()
             self._key, self._question = key, question
             self._kept = desk_of(self).card_draft(key, question)
@@ -108,7 +118,7 @@ class CardPane(Widget, can_focus=True):
         width = self.size.width - 2
         waited = self._view.server_now(colony.key) - waiting_since(colony, question)
         refusal = abilities.refusal("answer", colony, self._view.snapshot.endpoint_of(colony.key), question)
-        self.query_one("#card-head", Lines).set_lines(card.heading(colony, question, waited, refusal, width))
+        self._head.set_lines(card.heading(colony, question, waited, refusal, width))
         spot = self._spot if self.is_open else None
         for place in range(len(self._chosen)):
             self._draw_prompt(question, place, spot, width)
@@ -164,7 +174,7 @@ class CardPane(Widget, can_focus=True):
             give_keys(self)
         else:
             self.store_draft()
-            self.post_message(CardLeft())
+            self.left()
 
     def do_view(self) -> None:
         """The whole card in the viewer."""
@@ -193,14 +203,14 @@ class CardPane(Widget, can_focus=True):
 
     def _draw_prompt(self, question: OpenQuestion, place: int, spot: Spot | None, width: int) -> None:
         glyphs, chosen = ink_of(self).glyphs, self._chosen[place]
-        lines = self.query_one(f"#prompt-{place}", Lines)
+        lines = self._prompts[place]
         if question.prompts:
             lines.set_lines(card.prompt_lines(question, place, chosen, spot, width, glyphs))
             has_options = bool(question.prompts[place].options)
         else:
             lines.set_lines(card.no_prompts_lines(width))
             has_options = False
-        field = self.query_one(f"#other-{place}", DraftField)
+        field = self._fields[place]
         is_here = spot is not None and spot.prompt == place
         at_other = is_here and spot is not None and spot.option >= self._option_count(place)
         field.set_class(field.has_focus or (is_here and bool(chosen.other)) or (at_other and not has_options), "shown")
@@ -212,11 +222,11 @@ class CardPane(Widget, can_focus=True):
             count = f" {len(self._chosen)}" if len(self._chosen) > 1 else ""
             key = "enter" if question.is_single_choice and has_keys(self) and not self._chosen[0].is_empty else "ctrl+s"
             keys = line(Span(key, "key"), Span(f" send{count}", "muted"))
-        self.query_one("#card-foot", Lines).set_lines([spread(status, keys, width)])
+        self._foot.set_lines([spread(status, keys, width)])
 
     def _take_typed(self, place: int) -> bool:
         """Takes what stands in a prompt's field into the choice; whether that changed it."""
-        text, given = self.query_one(f"#other-{place}", DraftField).text, self._chosen[place]
+        text, given = self._fields[place].text, self._chosen[place]
         if text == given.other:
             return False
         labels = given.labels if self._is_multi(place) or not text.strip() else ()
@@ -229,17 +239,18 @@ class CardPane(Widget, can_focus=True):
         Those of earlier cards are used again, and hidden where there are more of them: removing them takes a while, in
         which the next moment may have to be drawn.
         """
-        body = self.query_one("#card-body", VerticalScroll)
-        for place in range(len(self.query(".other")), count):
-            field = DraftField(placeholder="in your own words", id=f"other-{place}")
+        while len(self._fields) < count:
+            field = DraftField(placeholder="in your own words")
             field.add_class("other")
-            body.mount(Lines(id=f"prompt-{place}"), field)
-        for place in range(len(self.query(".other"))):
-            self.query_one(f"#prompt-{place}", Lines).set_lines([])
-            self.query_one(f"#other-{place}", DraftField).remove_class("shown")
-        for place, given in enumerate(self._chosen):
-            self.query_one(f"#other-{place}", DraftField).set_text(given.other)
-        body.scroll_home(animate=False)
+            self._prompts.append(Lines())
+            self._fields.append(field)
+            self._body.mount(self._prompts[-1], field)
+        for lines, field in zip(self._prompts, self._fields, strict=True):
+            lines.set_lines([])
+            field.remove_class("shown")
+        for field, given in zip(self._fields, self._chosen, strict=False):
+            field.set_text(given.other)
+        self._body.scroll_home(animate=False)
 
     def _pick(self, option: int) -> None:
         question = self._question
@@ -258,7 +269,7 @@ class CardPane(Widget, can_focus=True):
             self._chosen[place] = Chosen(labels if label in given.labels else (*given.labels, label), given.other)
         else:
             self._chosen[place] = Chosen((label,))
-            self.query_one(f"#other-{place}", DraftField).set_text("")
+            self._fields[place].set_text("")
             if place + 1 < len(self._chosen) and self._chosen[place + 1].is_empty:
                 self._spot = Spot(place + 1)
         self._changed()
@@ -279,7 +290,7 @@ class CardPane(Widget, can_focus=True):
         self.call_after_refresh(self._scroll_to_spot)
 
     def _edit(self, place: int) -> None:
-        field = self.query_one(f"#other-{place}", DraftField)
+        field = self._fields[place]
         field.add_class("shown")
         give_keys(field)
         self.draw()
@@ -292,9 +303,7 @@ class CardPane(Widget, can_focus=True):
         self.call_after_refresh(self._scroll_to_spot)
 
     def _scroll_to_spot(self) -> None:
-        found = self.query(f"#prompt-{self._spot.prompt}")
-        if found:
-            found.first().scroll_visible(animate=False)
+        self._prompts[self._spot.prompt].scroll_visible(animate=False)
 
     def _delivery(self) -> Delivery | None:
         """The newest delivery that answers this very question."""
@@ -320,9 +329,7 @@ class CardPane(Widget, can_focus=True):
         return question is not None and bool(question.prompts) and question.prompts[place].multi_select
 
     def _field_in_focus(self) -> DraftField | None:
-        focused = self.screen.focused if self.is_mounted else None
-        return focused if isinstance(focused, DraftField) and focused in self.query(DraftField) else None
+        return next((field for field in self._fields if has_keys(field)), None)
 
     def _place_of(self, field: TextArea) -> int | None:
-        name = field.id or ""
-        return int(name.removeprefix("other-")) if name.startswith("other-") else None
+        return next((place for place, ours in enumerate(self._fields) if ours is field), None)

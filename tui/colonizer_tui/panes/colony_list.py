@@ -7,12 +7,13 @@ from textual import events
 from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership.models import Colony
 from colonizer_client.snapshot import Topics
-from colonizer_tui.intents import ColonyOpened, ColonySelected
+from colonizer_tui.intents import ColonySelected, desk_of
 from colonizer_tui.present import fleet
 from colonizer_tui.present.fleet import Columns
 from colonizer_tui.present.line import Line, Span
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.keyed_list import KeyedList
+from colonizer_tui.widgets.keys_to import has_keys
 
 REST_S = 3.0
 """Rows keep their places until no key was pressed in the list for this long."""
@@ -111,7 +112,7 @@ class ColonyList(KeyedList[ColonyKey]):
     def do_enter(self) -> None:
         """Opens the selected colony."""
         if self.selected is not None:
-            self.post_message(ColonyOpened(self.selected))
+            desk_of(self).open_colony(self.selected)
 
     def do_order(self) -> None:
         """The next order; the selection stays."""
@@ -121,4 +122,4 @@ class ColonyList(KeyedList[ColonyKey]):
         self.notify(fleet.ORDERS[self.order], title="order", markup=False, timeout=2)
 
     def _is_moving(self) -> bool:
-        return self.has_focus and time.monotonic() - self._touched_at < REST_S
+        return has_keys(self) and time.monotonic() - self._touched_at < REST_S

@@ -10,6 +10,7 @@ from colonizer_tui.present import diff as present
 from colonizer_tui.present import syntax, words
 from colonizer_tui.present.diff import FileDiff, Hunk, Row, RowKind, Rows
 from colonizer_tui.present.line import Line, Span, highlight, skip, spread
+from colonizer_tui.widgets.keys_to import has_keys
 from colonizer_tui.widgets.line_view import LineView
 
 SHIFT_CELLS = 16
@@ -79,7 +80,7 @@ class DiffPane(LineView):
         if not self._rows:
             return (Span(" nothing changed yet", "muted"),)
         row = self._rows[index]
-        mark = Span(self.glyphs["select"] if index == self._cursor and self.has_focus else " ", "active")
+        mark = Span(self.glyphs["select"] if index == self._cursor and has_keys(self) else " ", "active")
         line = (mark, *self._row_line(row))
         return highlight(line, self.needle, "match") if self.needle else line
 

@@ -2,7 +2,7 @@
 
 from colonizer_client.attention import Need
 from colonizer_client.identity import ColonyKey
-from colonizer_tui.intents import ColonyOpened, ColonySelected
+from colonizer_tui.intents import ColonySelected, desk_of
 from colonizer_tui.present import inbox
 from colonizer_tui.present.line import Line
 from colonizer_tui.present.view import View
@@ -46,4 +46,4 @@ class InboxList(KeyedList[ColonyKey]):
         """Opens the colony that was clicked twice."""
         event.stop()
         if self.selected is not None:
-            self.post_message(ColonyOpened(self.selected))
+            desk_of(self).open_colony(self.selected)

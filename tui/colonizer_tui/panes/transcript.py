@@ -11,6 +11,7 @@ from colonizer_tui.intents import OlderWanted, TextViewed
 from colonizer_tui.present import transcript as present
 from colonizer_tui.present.line import Line, Span, highlight
 from colonizer_tui.present.transcript import FOLDED_AT_FIRST, Sheet
+from colonizer_tui.widgets.keys_to import has_keys
 from colonizer_tui.widgets.line_view import LineView
 
 
@@ -76,7 +77,7 @@ class TranscriptPane(LineView):
         index -= self._head_lines
         entry = bisect_right(self._starts, index) - 1
         line = self._blocks[entry][index - self._starts[entry]]
-        is_current = entry == self._current and self.has_focus and index == self._starts[entry]
+        is_current = entry == self._current and has_keys(self) and index == self._starts[entry]
         mark = Span(self.glyphs["folded"] if is_current else " ", "active")
         return (mark, *(highlight(line, self.needle, "match") if self.needle else line))
 

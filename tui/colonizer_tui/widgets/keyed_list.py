@@ -8,6 +8,7 @@ from textual import events
 from textual.message import Message
 
 from colonizer_tui.present.line import Line, Span
+from colonizer_tui.widgets.keys_to import has_keys
 from colonizer_tui.widgets.line_view import LineView
 
 K = TypeVar("K", bound=Hashable)
@@ -126,14 +127,14 @@ class KeyedList(LineView, Generic[K]):
         """The row, after the mark of the selection."""
         key = self._keys[index]
         is_selected = key == self._selected
-        mark = Span(self.glyphs["select"], "active") if is_selected and self.has_focus else Span(" ")
+        mark = Span(self.glyphs["select"], "active") if is_selected and has_keys(self) else Span(" ")
         return (mark, *self.row_line(key))
 
     def ground_of(self, index: int) -> str:
         """The selected row has one."""
         if self._keys[index] != self._selected:
             return ""
-        return "selection" if self.has_focus else "selection_away"
+        return "selection" if has_keys(self) else "selection_away"
 
     def on_focus(self) -> None:
         """The selection shows where the keys go."""

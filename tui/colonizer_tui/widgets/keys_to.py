@@ -9,7 +9,8 @@ def give_keys(widget: Widget) -> None:
     `Widget.focus` does it a moment later: a key that was pressed right behind the one that led here would still reach
     what had the keys before, and mean something else there.
     """
-    widget.screen.set_focus(widget)
+    if widget.is_attached:
+        widget.screen.set_focus(widget)
 
 
 def has_keys(widget: Widget) -> bool:

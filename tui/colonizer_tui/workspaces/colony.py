@@ -10,7 +10,7 @@ from textual.widgets import TextArea
 from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
 from colonizer_client.text import safe_line
-from colonizer_tui.intents import ColonyOpened, MessageSent, desk_of
+from colonizer_tui.intents import MessageSent, desk_of
 from colonizer_tui.panes.diff import DiffPane
 from colonizer_tui.panes.transcript import TranscriptPane
 from colonizer_tui.present import card, inspector, states, words
@@ -19,7 +19,7 @@ from colonizer_tui.present.view import View
 from colonizer_tui.widgets.draft_field import DraftField
 from colonizer_tui.widgets.find_bar import FindBar
 from colonizer_tui.widgets.ink import ink_of
-from colonizer_tui.widgets.keys_to import give_keys
+from colonizer_tui.widgets.keys_to import give_keys, has_keys
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.workspace import NARROW, Workspace
 
@@ -44,6 +44,12 @@ class ColonyWorkspace(Workspace):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's name
         super().__init__(id=id)
+        self.transcript = TranscriptPane(id="transcript")
+        self.diff = DiffPane(id="diff")
+        self.field = DraftField(placeholder="message to the agent", enter_sends=True, id="message")
+        self._head, self._transcript_foot, self._diff_head = Lines(id="colony-head"), Lines(), Lines()
+        self._pending, self._message_prompt = Lines(), Lines(id="message-prompt")
+        self._find_bar = FindBar()
         self._key: ColonyKey | None = None
         self._saving: Timer | None = None
         self._kept = ""
@@ -51,50 +57,35 @@ class ColonyWorkspace(Workspace):
 
     def compose(self) -> ComposeResult:
         """Head, the two panes, the message line."""
-        yield Lines(id="colony-head")
+        yield self._head
         with Horizontal(id="colony-panes"):
             with Vertical(id="transcript-side"):
-                yield TranscriptPane(id="transcript")
-                yield Lines(id="transcript-foot")
+                yield self.transcript
+                yield self._transcript_foot
             with Vertical(id="diff-side"):
-                yield Lines(id="diff-head")
-                yield DiffPane(id="diff")
-        yield Lines(id="pending")
-        yield FindBar(id="colony-find")
+                yield self._diff_head
+                yield self.diff
+        yield self._pending
+        yield self._find_bar
         with Horizontal(id="message-line"):
-            yield Lines(id="message-prompt")
-            yield DraftField(placeholder="message to the agent", enter_sends=True, id="message")
-
-    @property
-    def transcript(self) -> TranscriptPane:
-        """The transcript."""
-        return self.query_one(TranscriptPane)
-
-    @property
-    def diff(self) -> DiffPane:
-        """The changes."""
-        return self.query_one(DiffPane)
-
-    @property
-    def field(self) -> DraftField:
-        """The message field."""
-        return self.query_one("#message", DraftField)
+            yield self._message_prompt
+            yield self.field
 
     @property
     def colony(self) -> ColonyKey | None:
         """The opened colony."""
         return self._key
 
-    def open(self, event: ColonyOpened) -> None:
+    def open(self, key: ColonyKey, pane: str) -> None:
         """Opens a colony; its half-typed message is there again."""
         self.store_draft()
-        if event.key != self._key:
-            self._key = event.key
-            self._kept = desk_of(self).message_draft(event.key)
+        if key != self._key:
+            self._key = key
+            self._kept = desk_of(self).message_draft(key)
             self.field.set_text(self._kept)
             self._find_bar.close()
-        self.set_class(event.pane == "diff", "diff")
-        give_keys(self.diff if event.pane == "diff" else self.transcript)
+        self.set_class(pane == "diff", "diff")
+        give_keys(self.diff if pane == "diff" else self.transcript)
 
     def show(self, view: View, topics: Topics) -> None:
         """Shows a moment."""
@@ -103,7 +94,7 @@ class ColonyWorkspace(Workspace):
         self.set_class(self.size.width < NARROW, "narrow")
         colony = None if self._key is None else view.snapshot.colonies.get(self._key)
         self.set_class(colony is None, "none")
-        self.query_one("#colony-head", Lines).set_lines([self._head()])
+        self._head.set_lines([self._head_line()])
         if self._key is None:
             return
         self.transcript.show(self._key, view.snapshot.transcripts.get(self._key))
@@ -117,11 +108,11 @@ class ColonyWorkspace(Workspace):
 
     def hints(self) -> Sequence[str]:
         """What helps most in the pane with the keys."""
-        if self.field.has_focus:
+        if has_keys(self.field):
             return ("send", "back")
         if self._key is None:
             return ("fleet", "needs_you", "colonize")
-        if self.diff.has_focus:
+        if has_keys(self.diff):
             return ("next_hunk", "next_file", "fold", "find", "next_pane", "view", "back")
         return ("answer", "message", "fold", "diff", "interrupt", "stop", "resume", "find", "view", "back")
 
@@ -132,9 +123,9 @@ class ColonyWorkspace(Workspace):
 
     def do_next_pane(self) -> None:
         """From transcript to diff to the message field and around."""
-        if self.transcript.has_focus:
+        if has_keys(self.transcript):
             self.do_diff()
-        elif self.diff.has_focus:
+        elif has_keys(self.diff):
             give_keys(self.field)
         else:
             self.set_class(False, "diff")
@@ -142,9 +133,9 @@ class ColonyWorkspace(Workspace):
 
     def do_previous_pane(self) -> None:
         """The other way around."""
-        if self.transcript.has_focus:
+        if has_keys(self.transcript):
             give_keys(self.field)
-        elif self.diff.has_focus:
+        elif has_keys(self.diff):
             self.set_class(False, "diff")
             give_keys(self.transcript)
         else:
@@ -171,16 +162,11 @@ class ColonyWorkspace(Workspace):
 
     def do_back(self) -> None:
         """From the message field to the transcript."""
-        if self.field.has_focus:
+        if has_keys(self.field):
             self.store_draft()
             give_keys(self.transcript)
         elif self._find_bar.has_class("shown"):
             self._find_bar.close()
-
-    @property
-    def is_at_rest(self) -> bool:
-        """Whether one step back leads out of the workspace."""
-        return not self.field.has_focus and not self._find_bar.has_class("shown")
 
     def on_draft_field_submitted(self, event: DraftField.Submitted) -> None:
         """Enter sends the message."""
@@ -217,16 +203,12 @@ class ColonyWorkspace(Workspace):
         if self._key is not None and text != self._kept and desk_of(self).keep_message_draft(self._key, text):
             self._kept = text
 
-    @property
-    def _find_bar(self) -> FindBar:
-        return self.query_one(FindBar)
-
     def _cancel_saving(self) -> None:
         if self._saving is not None:
             self._saving.stop()
             self._saving = None
 
-    def _head(self) -> Line:
+    def _head_line(self) -> Line:
         colony = None if self._key is None else self.view.snapshot.colonies.get(self._key)
         if colony is None:
             gone = "this colony is gone" if self._key is not None else "no colony is opened"
@@ -259,17 +241,17 @@ class ColonyWorkspace(Workspace):
                 Span("n", "key"),
                 Span(" next", "muted"),
             )
-        self.query_one("#transcript-foot", Lines).set_lines([spread(left, (Span(f"{text} ", role),), width)])
-        self.query_one("#diff-head", Lines).set_lines([(Span(" "), *self.diff.summary())])
-        self.query_one("#message-prompt", Lines).set_lines([self._prompt()])
+        self._transcript_foot.set_lines([spread(left, (Span(f"{text} ", role),), width)])
+        self._diff_head.set_lines([(Span(" "), *self.diff.summary())])
+        self._message_prompt.set_lines([self._prompt()])
         if self._key is not None:
-            self.query_one("#pending", Lines).set_lines(_pending(self.view, self._key))
+            self._pending.set_lines(_pending_lines(self.view, self._key))
 
     def _prompt(self) -> Line:
-        return (Span(" > ", "key" if self.field.has_focus else "dim"),)
+        return (Span(" > ", "key" if has_keys(self.field) else "dim"),)
 
 
-def _pending(view: View, key: ColonyKey) -> list[Line]:
+def _pending_lines(view: View, key: ColonyKey) -> list[Line]:
     """Messages on their way, and the newest one that did not arrive."""
     state = view.snapshot.transcripts.get(key)
     ours = [

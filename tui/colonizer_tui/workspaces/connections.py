@@ -25,18 +25,18 @@ class Connections(Workspace):
     Connections.narrow #connections-right { border-left: none; border-top: solid $edge; }
     """
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's name
+        super().__init__(id=id)
+        self.list = EndpointList(id="connections-list")
+        self._caption, self._detail = Lines(), Lines()
+
     def compose(self) -> ComposeResult:
         """List and detail."""
         with Vertical(id="connections-left"):
-            yield Lines(id="connections-caption")
-            yield EndpointList(id="connections-list")
+            yield self._caption
+            yield self.list
         with Vertical(id="connections-right"):
-            yield Lines(id="connections-detail")
-
-    @property
-    def list(self) -> EndpointList:
-        """The connections."""
-        return self.query_one(EndpointList)
+            yield self._detail
 
     def show(self, view: View, topics: Topics) -> None:
         """Shows a moment."""
@@ -44,11 +44,15 @@ class Connections(Workspace):
         self.view = view
         self.set_class(self.size.width < NARROW, "narrow")
         self.list.show(view)
-        self.query_one("#connections-caption", Lines).set_lines([endpoints.caption(self.list.text_width)])
+        self._caption.set_lines([endpoints.caption(self.list.text_width)])
         state = self.list.endpoint
-        width = max(self.query_one("#connections-right").size.width - 3, 20)
+        width = max(self._detail.size.width - 1, 20)
         lines = [] if state is None else list(endpoints.details(state, view.now, width))
-        self.query_one("#connections-detail", Lines).set_lines(lines)
+        self._detail.set_lines(lines)
+
+    def on_keyed_list_moved(self) -> None:
+        """Shows the connection under the cursor."""
+        self.show(self.view, Topics())
 
     def focus_first(self) -> None:
         """The list."""

@@ -4,7 +4,6 @@ from textual.app import ComposeResult
 from textual.widget import Widget
 
 from colonizer_client.identity import ColonyKey
-from colonizer_tui.intents import CardLeft
 from colonizer_tui.panes.card import CardPane
 from colonizer_tui.panes.inspector import InspectorPane
 from colonizer_tui.present.view import View
@@ -22,23 +21,15 @@ class Detail(Widget):
         super().__init__(id=id)
         self.prefers_card = prefers_card
         """Whether a question is shown as its card without being asked for."""
+        self.inspector = InspectorPane()
+        self.card = CardPane()
         self._is_card_wanted = False
         self._key: ColonyKey | None = None
 
     def compose(self) -> ComposeResult:
         """Both, one of them hidden."""
-        yield InspectorPane(id="inspector")
-        yield CardPane(id="card")
-
-    @property
-    def inspector(self) -> InspectorPane:
-        """The colony at a glance."""
-        return self.query_one(InspectorPane)
-
-    @property
-    def card(self) -> CardPane:
-        """The card."""
-        return self.query_one(CardPane)
+        yield self.inspector
+        yield self.card
 
     @property
     def shows_card(self) -> bool:
@@ -52,7 +43,7 @@ class Detail(Widget):
         question = None if key is None else view.snapshot.questions.get(key)
         is_card = question is not None and (self.prefers_card or self._is_card_wanted)
         if not is_card and self.shows_card and self.card.is_open:
-            self.post_message(CardLeft())  # what was asked is settled: the keys go back
+            self.card.left()  # what was asked is settled: the keys go back
         self.card.set_class(not is_card, "hidden")
         self.inspector.set_class(is_card, "hidden")
         if is_card and key is not None and question is not None:

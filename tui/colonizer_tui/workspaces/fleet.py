@@ -7,7 +7,6 @@ from textual.containers import Vertical
 
 from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
-from colonizer_tui.intents import CardLeft
 from colonizer_tui.panes.colony_list import ColonyList
 from colonizer_tui.panes.transcript import TranscriptPane
 from colonizer_tui.present import fleet, inspector
@@ -16,7 +15,7 @@ from colonizer_tui.present.line import Line, Span, line, spread
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.find_bar import FindBar
 from colonizer_tui.widgets.ink import ink_of
-from colonizer_tui.widgets.keys_to import give_keys
+from colonizer_tui.widgets.keys_to import give_keys, has_keys
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.detail import Detail
 from colonizer_tui.workspaces.workspace import NARROW, WIDE, Workspace
@@ -41,39 +40,36 @@ class Fleet(Workspace):
     Fleet.wide #fleet-left { width: 40%; }
     """
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's name
+        super().__init__(id=id)
+        self.list = ColonyList(id="fleet-list")
+        self.detail = Detail(prefers_card=False, id="fleet-detail")
+        self.detail.card.left = self.leave_card
+        self.peek = TranscriptPane(id="fleet-transcript")
+        """The transcript of the selected colony, in a wide terminal."""
+        self._head, self._caption, self._peek_head = Lines(), Lines(id="fleet-caption"), Lines()
+        self._welcome, self._one_line = Lines(id="fleet-welcome"), Lines(id="fleet-line")
+        self._find_bar = FindBar()
+        self._wanted: ColonyKey | None = None
+
     def compose(self) -> ComposeResult:
-        """List and detail."""
+        """List, detail, transcript."""
         with Vertical(id="fleet-left"):
-            yield Lines(id="fleet-head")
-            yield Lines(id="fleet-caption")
-            yield ColonyList(id="fleet-list")
-            yield Lines(id="fleet-welcome")
-            yield Lines(id="fleet-line")
-            yield FindBar(id="fleet-find")
-        yield Detail(prefers_card=False, id="fleet-detail")
+            yield self._head
+            yield self._caption
+            yield self.list
+            yield self._welcome
+            yield self._one_line
+            yield self._find_bar
+        yield self.detail
         with Vertical(id="fleet-peek"):
-            yield Lines(id="fleet-peek-head")
-            yield TranscriptPane(id="fleet-transcript")
-
-    @property
-    def list(self) -> ColonyList:
-        """The list."""
-        return self.query_one(ColonyList)
-
-    @property
-    def detail(self) -> Detail:
-        """The right side."""
-        return self.query_one(Detail)
+            yield self._peek_head
+            yield self.peek
 
     @property
     def colony(self) -> ColonyKey | None:
         """The colony under the cursor."""
         return self.list.selected
-
-    @property
-    def peek(self) -> TranscriptPane:
-        """The transcript of the selected colony, in a wide terminal."""
-        return self.query_one(TranscriptPane)
 
     @property
     def peeks(self) -> bool:
@@ -87,6 +83,10 @@ class Fleet(Workspace):
         self.set_class(self.peeks, "wide")
         self.set_class(not view.snapshot.colonies, "empty")
         self.list.show(view, topics)
+        if self._wanted is not None and self._wanted in view.snapshot.colonies:
+            self.list.reorder(now=True)
+            self.list.select(self._wanted)
+            self._wanted = None
         self._show_frame()
         self.call_later(self._show_detail)
 
@@ -96,13 +96,17 @@ class Fleet(Workspace):
 
     def hints(self) -> Sequence[str]:
         """What helps most with the selected colony."""
-        if self.query_one(FindBar).has_focus:
+        if has_keys(self._find_bar):
             return ("enter", "back")
         if self.detail.card.is_open:
             return ("send", "view", "back")
         if not self.view.snapshot.colonies:
             return ("colonize", "connections", "help", "quit")
         return ("answer", "enter", "diff", "stop", "resume", "message", "colonize", "find", "next_need", "order")
+
+    def select_new(self, key: ColonyKey) -> None:
+        """Puts the cursor on a colony that was just launched, as soon as it is in the list."""
+        self._wanted = key
 
     def open_card(self) -> None:
         """Opens the card in the place of the inspector."""
@@ -113,25 +117,19 @@ class Fleet(Workspace):
 
     def do_find(self) -> None:
         """Opens the find bar."""
-        self.query_one(FindBar).open()
+        self._find_bar.open()
 
     def do_back(self) -> None:
         """Drops what is searched for."""
-        bar = self.query_one(FindBar)
+        bar = self._find_bar
         if bar.has_class("shown"):
             bar.close()
-
-    def on_card_left(self, event: CardLeft) -> None:
-        """The list gets the keys back."""
-        del event
-        self.leave_card()
 
     def leave_card(self) -> None:
         """Puts the inspector back in the place of the card."""
         self.set_class(False, "card")
         self.detail.close_card()
-        if self.detail.card.is_open:  # else the person has gone on already
-            give_keys(self.list)
+        give_keys(self.list)
         self.call_later(self._show_detail)
 
     def on_find_bar_sought(self, event: FindBar.Sought) -> None:
@@ -153,18 +151,17 @@ class Fleet(Workspace):
             state = None if self.colony is None else self.view.snapshot.transcripts.get(self.colony)
             self.peek.show(self.colony, state)
             text, role = self.peek.status() if self.colony is not None else ("", "")
-            self.query_one("#fleet-peek-head", Lines).set_lines([(Span(f" {text}", role),)])
+            self._peek_head.set_lines([(Span(f" {text}", role),)])
 
     def _show_frame(self) -> None:
         colonies, shown = len(self.view.snapshot.colonies), len(self.list.keys)
-        self.query_one("#fleet-head", Lines).set_lines([self._head(colonies, shown)])
-        self.query_one("#fleet-caption", Lines).set_lines([fleet.caption(self.list.columns)])
-        self.query_one("#fleet-line", Lines).set_lines([self._one_line()])
+        self._head.set_lines([self._head_line(colonies, shown)])
+        self._caption.set_lines([fleet.caption(self.list.columns)])
+        self._one_line.set_lines([self._selected_line()])
         if not colonies:
-            width = max(self.query_one("#fleet-left").size.width - 4, 20)
-            self.query_one("#fleet-welcome", Lines).set_lines(first_run(self.view, width))
+            self._welcome.set_lines(first_run(self.view, max(self._head.size.width - 4, 20)))
 
-    def _head(self, colonies: int, shown: int) -> Line:
+    def _head_line(self, colonies: int, shown: int) -> Line:
         left: Line = (Span(" "),)
         if self.list.needle:
             left = line(Span(" / ", "key"), Span(self.list.needle, "strong"))
@@ -174,9 +171,9 @@ class Fleet(Workspace):
         if self.list.newly_urgent:
             glyph = ink_of(self).glyphs["up"]
             right = (Span(f"{glyph} {self.list.newly_urgent} new · ", "attention-strong"), *right)
-        return spread(left, right, self.query_one("#fleet-left").size.width - 1)
+        return spread(left, right, self._head.size.width)
 
-    def _one_line(self) -> Line:
+    def _selected_line(self) -> Line:
         colony = self.list.colony
         if colony is None:
             return ()

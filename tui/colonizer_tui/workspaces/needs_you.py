@@ -7,7 +7,7 @@ from textual.containers import Vertical
 
 from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
-from colonizer_tui.intents import CardLeft, ColonyOpened
+from colonizer_tui.intents import desk_of
 from colonizer_tui.panes.inbox import InboxList
 from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
 from colonizer_tui.present.view import View
@@ -31,23 +31,20 @@ class NeedsYou(Workspace):
     NeedsYou.narrow.card #needs-left { display: none; }
     """
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's name
+        super().__init__(id=id)
+        self.list = InboxList(id="needs-list")
+        self.detail = Detail(prefers_card=True, id="needs-detail")
+        self.detail.card.left = self.leave_card
+        self._head, self._calm = Lines(), Lines(id="needs-calm")
+
     def compose(self) -> ComposeResult:
         """Inbox and detail."""
         with Vertical(id="needs-left"):
-            yield Lines(id="needs-head")
-            yield InboxList(id="needs-list")
-            yield Lines(id="needs-calm")
-        yield Detail(prefers_card=True, id="needs-detail")
-
-    @property
-    def list(self) -> InboxList:
-        """The inbox."""
-        return self.query_one(InboxList)
-
-    @property
-    def detail(self) -> Detail:
-        """The right side."""
-        return self.query_one(Detail)
+            yield self._head
+            yield self.list
+            yield self._calm
+        yield self.detail
 
     @property
     def colony(self) -> ColonyKey | None:
@@ -62,9 +59,8 @@ class NeedsYou(Workspace):
         self.set_class(not view.needs, "empty")
         self.list.show(view)
         head = "by urgency and risk, then the oldest first" if view.needs else ""
-        self.query_one("#needs-head", Lines).set_lines([(Span(f" {head}", "dim"),)])
-        width = max(self.query_one("#needs-left").size.width - 5, 20)
-        self.query_one("#needs-calm", Lines).set_lines(_calm(view, width))
+        self._head.set_lines([(Span(f" {head}", "dim"),)])
+        self._calm.set_lines(_calm_lines(view, max(self._head.size.width - 5, 20)))
         self.call_later(self._show_detail)
 
     def focus_first(self) -> None:
@@ -85,7 +81,7 @@ class NeedsYou(Workspace):
         if key in self.view.snapshot.questions:
             self.open_card()
         else:
-            self.post_message(ColonyOpened(key))
+            desk_of(self).open_colony(key)
 
     def open_card(self) -> None:
         """Gives the card the keys."""
@@ -94,22 +90,16 @@ class NeedsYou(Workspace):
             self.set_class(True, "card")
             self.detail.open_card(key, self.view)
 
-    def on_card_left(self, event: CardLeft) -> None:
-        """The inbox gets the keys back."""
-        del event
-        self.leave_card()
-
     def leave_card(self) -> None:
         """Gives the keys back to the inbox."""
         self.set_class(False, "card")
-        if self.detail.card.is_open:  # else the person has gone on already
-            give_keys(self.list)
+        give_keys(self.list)
 
     def _show_detail(self) -> None:
         self.detail.show(self.colony, self.view)
 
 
-def _calm(view: View, width: int) -> list[Line]:
+def _calm_lines(view: View, width: int) -> list[Line]:
     count = len(view.snapshot.colonies)
     shown: list[Line] = [(Span("Nothing needs you.", "ok"),), EMPTY]
     words = "Questions, holds and failures of all hosts come here by themselves, the most urgent first."

@@ -42,8 +42,3 @@ class Workspace(Widget):
     def hints(self) -> Sequence[str]:
         """The names of the actions that help most now, the most useful first."""
         raise NotImplementedError
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether there is room for one pane only."""
-        return self.size.width < NARROW

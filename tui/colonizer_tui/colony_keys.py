@@ -1,0 +1,109 @@
+"""What the colony keys do, to the colony under the cursor, in whichever workspace they are pressed."""
+
+from colonizer_client.cockpit import Cockpit
+from colonizer_client.identity import EndpointName
+from colonizer_client.mothership.models import Colony
+from colonizer_tui.commands import ColonyCommands
+from colonizer_tui.deck import Deck
+from colonizer_tui.dialogs.launch import LaunchDefaults
+from colonizer_tui.face import Face
+from colonizer_tui.intents import desk_of
+from colonizer_tui.present import abilities, endpoints
+from colonizer_tui.workspaces.fleet import Fleet
+from colonizer_tui.workspaces.needs_you import NeedsYou
+
+
+class ColonyKeys:
+    """Turns keys into commands; a key that can do nothing says why."""
+
+    def __init__(self, deck: Deck, cockpit: Cockpit, face: Face) -> None:
+        self._deck = deck
+        self._face = face
+        self._commands = ColonyCommands(cockpit, face)
+
+    def do_answer(self) -> None:
+        """Opens the card in place; from the opened colony, in Needs you."""
+        colony = self._allowed("answer")
+        if colony is None:
+            return
+        place = self._deck.workspace
+        if not isinstance(place, Fleet | NeedsYou):
+            place = self._deck.needs_you
+            self._deck.go_to(place)
+            self._deck.show_again()
+            place.list.select(colony.key)
+        place.open_card()
+
+    def do_message(self) -> None:
+        """Opens the colony at its message line."""
+        colony = self._allowed("message")
+        if colony is not None:
+            desk_of(self._deck).open_colony(colony.key)
+            self._deck.opened.do_message()
+
+    def do_diff(self) -> None:
+        """Opens the colony at its changes."""
+        colony = self._allowed("diff")
+        if colony is not None:
+            desk_of(self._deck).open_colony(colony.key, "diff")
+
+    async def do_stop(self) -> None:
+        """Stops the colony."""
+        colony = self._allowed("stop")
+        if colony is not None:
+            await self._face.begin(self._commands.stop(colony))
+
+    def do_resume(self) -> None:
+        """Resumes the colony."""
+        colony = self._allowed("resume")
+        if colony is not None:
+            self._face.start(self._commands.resume(colony))
+
+    def do_interrupt(self) -> None:
+        """Interrupts the agent's turn."""
+        colony = self._allowed("interrupt")
+        if colony is not None:
+            self._face.start(self._commands.interrupt(colony))
+
+    async def do_clean_up(self) -> None:
+        """Removes the colony's worktree."""
+        colony = self._allowed("clean_up")
+        if colony is not None:
+            await self._face.begin(self._commands.clean_up(colony))
+
+    async def do_colonize(self) -> None:
+        """Launches a colony."""
+        name = self._face.surroundings.default_endpoint
+        refusal = abilities.host_refusal("colonize", self._deck.view.snapshot.endpoints.get(name))
+        if refusal:
+            self._face.tell(refusal, is_bad=True)
+        else:
+            await self._face.begin(self._launch(name))
+
+    async def _launch(self, name: EndpointName) -> None:
+        key = await self._commands.launch(self._defaults(name))
+        if key is not None:
+            self._deck.fleet.select_new(key)
+
+    def _defaults(self, name: EndpointName) -> LaunchDefaults:
+        state = self._deck.view.snapshot.endpoints[name]
+        surroundings = self._face.surroundings
+        notes: tuple[str, ...] = ()
+        if state.is_local:
+            uncommitted = "Uncommitted work of yours is not in its worktree."
+            notes = (f"It starts from the branch that is checked out now. {uncommitted}", endpoints.confinement(state))
+        return LaunchDefaults(
+            endpoint=name,
+            repo=surroundings.repo(),
+            agents=surroundings.agents if state.is_local else (),
+            is_local=state.is_local,
+            notes=tuple(filter(None, notes)),
+        )
+
+    def _allowed(self, action: str) -> Colony | None:
+        """The selected colony if the action is possible on it; else the person is told why not."""
+        reason = self._deck.why_not(action)
+        if reason:
+            self._face.tell(reason)
+            return None
+        return self._deck.colony

@@ -1,0 +1,184 @@
+"""The whole screen: header, one workspace, footer; and the ways from one workspace to another."""
+
+from textual.app import ComposeResult
+from textual.widget import Widget
+
+from colonizer_client.identity import ColonyKey
+from colonizer_client.mothership.models import Colony
+from colonizer_client.snapshot import Topics
+from colonizer_tui.intents import desk_of
+from colonizer_tui.keys import Keymap
+from colonizer_tui.present import abilities, footer, header
+from colonizer_tui.present.header import Tab
+from colonizer_tui.present.view import View
+from colonizer_tui.widgets.ink import ink_of
+from colonizer_tui.widgets.lines import Lines
+from colonizer_tui.workspaces.colony import ColonyWorkspace
+from colonizer_tui.workspaces.connections import Connections
+from colonizer_tui.workspaces.fleet import Fleet
+from colonizer_tui.workspaces.needs_you import NeedsYou
+from colonizer_tui.workspaces.workspace import Workspace
+
+SMALLEST = (40, 10)
+
+
+class Deck(Widget):
+    """Shows moments in the workspace in front."""
+
+    DEFAULT_CSS = """
+    Deck { layout: vertical; height: 1fr; width: 1fr; }
+    Deck #header, Deck #footer { height: 1; background: $panel; }
+    Deck > .away { display: none; }
+    Deck #too-small { display: none; }
+    Deck.small > * { display: none; }
+    Deck.small #too-small { display: block; }
+    """
+
+    def __init__(self, keymap: Keymap) -> None:
+        super().__init__()
+        self.view = View()
+        self.fleet = Fleet(id="fleet")
+        self.needs_you = NeedsYou(id="needs_you")
+        self.opened = ColonyWorkspace(id="colony")
+        self.connections = Connections(id="connections")
+        self.workspace: Workspace = self.fleet
+        """The workspace in front."""
+        self._workspaces: dict[str, tuple[str, Workspace]] = {
+            "fleet": ("Fleet", self.fleet),
+            "needs_you": ("Needs you", self.needs_you),
+            "colony": ("Colony", self.opened),
+            "connections": ("Connections", self.connections),
+        }
+        """Title and workspace of each action that goes to one."""
+        self._came_from: Workspace = self.fleet
+        self._keymap = keymap
+        self._header, self._footer = Lines(id="header"), Lines(id="footer")
+        self._header.ground = self._footer.ground = "panel"
+        self._too_small = Lines(id="too-small")
+
+    def compose(self) -> ComposeResult:
+        """The frame and the workspaces."""
+        yield self._header
+        for _, workspace in self._workspaces.values():
+            workspace.set_class(workspace is not self.workspace, "away")
+            yield workspace
+        yield self._footer
+        yield self._too_small
+
+    @property
+    def colony(self) -> Colony | None:
+        """The colony that the keys are about."""
+        key = self.workspace.colony
+        return None if key is None else self.view.snapshot.colonies.get(key)
+
+    def show(self, view: View, topics: Topics) -> None:
+        """Shows a moment."""
+        if not self.is_attached:
+            return  # the application is ending
+        self.view = view
+        self.workspace.show(view, topics)
+        if self.screen.focused is None:
+            self.workspace.focus_first()  # what should have the keys was not there before
+        self.show_frame()
+
+    def show_again(self) -> None:
+        """Shows the same moment, in another room or another workspace."""
+        self.show(self.view, Topics())
+
+    def show_frame(self) -> None:
+        """Draws header and footer."""
+        needs = header.needs_count(self.view)
+        tabs = [
+            Tab(self._keymap.shown(name), title, workspace is self.workspace, needs if name == "needs_you" else 0)
+            for name, (title, workspace) in self._workspaces.items()
+        ]
+        self._header.set_lines([header.header(tabs, self.view, self.size.width, ink_of(self).glyphs)])
+        hints = [(self._keymap.actions[name], self.why_not(name)) for name in self.workspace.hints()]
+        self._footer.set_lines([footer.footer(hints, self._keymap, self.size.width)])
+
+    def why_not(self, action: str) -> str:
+        """Why an action on the selected colony does nothing now; empty when it does."""
+        if action not in abilities.ACTIONS or self.workspace is self.connections:
+            return ""
+        colony, snapshot = self.colony, self.view.snapshot
+        if colony is None:
+            return "no colony is selected"
+        return abilities.refusal(action, colony, snapshot.endpoint_of(colony.key), snapshot.questions.get(colony.key))
+
+    def go_to(self, workspace: Workspace) -> None:
+        """Brings a workspace to the front."""
+        if workspace is self.opened and self.workspace is not self.opened:
+            self._came_from = self.workspace
+        self.workspace = workspace
+        for _, other in self._workspaces.values():
+            other.set_class(other is not workspace, "away")
+        workspace.focus_first()
+        self.call_after_refresh(self.show_again)
+
+    def show_colony(self, key: ColonyKey, pane: str) -> None:
+        """Brings a colony to the front, whole."""
+        self.go_to(self.opened)
+        self.opened.open(key, pane)
+
+    def on_resize(self) -> None:
+        """Below the smallest size one line says so."""
+        small = self.size.width < SMALLEST[0] or self.size.height < SMALLEST[1]
+        self.set_class(small, "small")
+        self._too_small.set_lines([header.too_small(self.size.width)])
+        self.call_after_refresh(self.show_again)
+
+    def do_fleet(self) -> None:
+        """All colonies."""
+        self.go_to(self.fleet)
+
+    def do_needs_you(self) -> None:
+        """The inbox."""
+        self.go_to(self.needs_you)
+
+    def do_colony(self) -> None:
+        """The opened colony; where none was opened, the selected one."""
+        selected = self.workspace.colony
+        if self.opened.colony is None and selected is not None:
+            desk_of(self).open_colony(selected)
+        else:
+            self.go_to(self.opened)
+
+    def do_connections(self) -> None:
+        """The hosts."""
+        self.go_to(self.connections)
+
+    def do_next_pane(self) -> None:
+        """The next pane."""
+        self.screen.focus_next()
+
+    def do_previous_pane(self) -> None:
+        """The previous pane."""
+        self.screen.focus_previous()
+
+    def do_back(self) -> None:
+        """From the opened colony to where it was opened, from elsewhere to the fleet."""
+        if self.workspace is not self.fleet:
+            self.go_to(self._came_from if self.workspace is self.opened else self.fleet)
+
+    def do_next_need(self) -> None:
+        """The next colony that needs the person."""
+        self._go_to_need(1)
+
+    def do_previous_need(self) -> None:
+        """The previous colony that needs the person."""
+        self._go_to_need(-1)
+
+    def _go_to_need(self, step: int) -> None:
+        keys = [need.colony.key for need in self.view.needs]
+        if not keys:
+            return
+        here = self.workspace.colony
+        place = keys.index(here) + step if here is not None and here in keys else (0 if step > 0 else -1)
+        key = keys[place % len(keys)]
+        if self.workspace is self.opened:
+            desk_of(self).open_colony(key)
+        else:
+            listed = self.needs_you if self.workspace is self.needs_you else self.fleet
+            if self.workspace is not listed:
+                self.go_to(listed)
+            listed.list.select(key)

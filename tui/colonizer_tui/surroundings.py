@@ -1,0 +1,30 @@
+"""What the application is told of the place where it runs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from colonizer_client.identity import EndpointName
+from colonizer_config.settings import LOCAL
+from colonizer_tui import theme
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The person's choices, and what only the caller knows."""
+
+    crash_folder: Path
+    """Where a fault of our own is written down."""
+    repo: Callable[[], str] = lambda: ""
+    """The repository that the person stands in, `owner/name`; asked for late, since the engine has to know it first."""
+    agents: Sequence[str] = ()
+    """The agents of the local engine, the default first."""
+    agent_env: Callable[[str], dict[str, str]] = lambda agent: {}
+    """The values of the variables that an agent of the local engine needs, as this environment has them."""
+    default_endpoint: EndpointName = LOCAL
+    """The mothership on which colonies are launched."""
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    theme: str = theme.DEFAULT_THEME
+    ascii: bool = False
+    problems: Sequence[str] = ()
+    """What is wrong with the settings, in words."""
