@@ -17,7 +17,7 @@ from colonizer_engines.mothership.feeds import StreamReader, Watcher
 from colonizer_engines.mothership.session import ColonyId, Session, Status
 from colonizer_engines.mothership.storage_health import StorageHealth
 from colonizer_engines.mothership.store import EventRow, Store
-from colonizer_engines.mothership.wire import as_object, encode, session_frame
+from colonizer_engines.mothership.wire import as_object, encode, mended, session_frame
 
 FULL_DISK_RETRY_S = 5.0
 """How long after a write that failed the next one is tried."""
@@ -294,8 +294,10 @@ class Change:
         settler = (as_object(event.get("agent")) or {}).get("id")
         body = encode(stamped)
         epoch = self.colony(colony).epoch
-        kind = str(event.get("type"))
-        self._events.append(EventRow(colony, epoch, seq, kind, settler if isinstance(settler, str) else None, body))
+        kind = mended(str(event.get("type")))
+        self._events.append(
+            EventRow(colony, epoch, seq, kind, mended(settler) if isinstance(settler, str) else None, body)
+        )
         self.frames.append(_Frame(colony, body, numbered=True))
         self.active.add(colony)
 

@@ -44,7 +44,7 @@ class RunFacts:
 def absorb(change: Change, colony_id: ColonyId, event: Mapping[str, object], facts: RunFacts) -> None:
     """Adds the agent's event to the log and does to the colony what it says."""
     facts.lines += 1
-    change.append(colony_id, event, _origin(event), facts.lines)
+    change.append(colony_id, event, _origin(event, change.colony(colony_id).session), facts.lines)
     kind = event.get("type")
     if kind == "status":
         _status(change, colony_id, event, facts)
@@ -52,7 +52,7 @@ def absorb(change: Change, colony_id: ColonyId, event: Mapping[str, object], fac
         _heard_message(change, colony_id, event)
     elif kind == "question":
         _question(change, colony_id, event, facts)
-    elif kind in ("question_answered", "tool_result", "turn_end"):
+    elif kind in ("question_answered", "question_closed", "tool_result", "turn_end"):
         _close_question(change, colony_id, event)
     if kind == "turn_end":
         _turn_end(change, colony_id, event, facts)
@@ -63,11 +63,14 @@ def absorb(change: Change, colony_id: ColonyId, event: Mapping[str, object], fac
         _progress(change, colony_id)
 
 
-def _origin(event: Mapping[str, object]) -> str:
+def _origin(event: Mapping[str, object], session: Session) -> str:
     if "agent" in event:
         return "subagent"
     if event.get("type") == "user_message":
-        return "watchdog" if str(event.get("id", "")).startswith("watchdog-") else "user"
+        message = str(event.get("id", ""))
+        if message == "initial" and session.origin in ("burn_down", "redteam"):
+            return str(session.origin)
+        return "watchdog" if message.startswith("watchdog-") else "user"
     return "user" if event.get("type") == "question_answered" else "agent"
 
 
@@ -144,7 +147,7 @@ def _close_question(change: Change, colony_id: ColonyId, event: Mapping[str, obj
     if question is None or reason is None:
         return
     change.put(replace(colony, question=None))
-    if reason != "answered":
+    if reason != "said":
         close_unanswered(change, colony, question.question_id, reason)
 
 

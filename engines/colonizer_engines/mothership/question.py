@@ -101,10 +101,10 @@ def asked(event: Mapping[str, object]) -> OpenQuestion | None:
 
 
 def closing(question: OpenQuestion, event: Mapping[str, object]) -> str | None:
-    """Why the event closes the question: `answered`, or the reason of a `question_closed`; None where it stays open."""
+    """Why the event closes the question: `said`, or the reason of a `question_closed` to write; None: it stays open."""
     kind = event.get("type")
-    if kind == "question_answered" and event.get("question_id") == question.question_id:
-        return "answered"
+    if kind in ("question_answered", "question_closed") and event.get("question_id") == question.question_id:
+        return "said"
     if kind == "tool_result" and event.get("tool_call_id") == question.question_id:
         return "tool_resolved"
     if kind == "turn_end" and question.holds_tool_call:

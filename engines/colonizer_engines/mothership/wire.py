@@ -11,12 +11,17 @@ def encode(value: object) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        return msgspec.json.encode(_without_surrogates(msgspec.to_builtins(value)))
+        return msgspec.json.encode(_mended_value(msgspec.to_builtins(value)))
 
 
 def decode_object(body: bytes) -> dict[str, object]:
     """The JSON object that we stored ourselves."""
     return cast("dict[str, object]", msgspec.json.decode(body))
+
+
+def mended(text: str) -> str:
+    """The text with a replacement character for what UTF-8 cannot hold."""
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 def as_object(value: object) -> Mapping[str, object] | None:
@@ -34,12 +39,12 @@ def session_frame(session: object) -> bytes:
     return b'{"type":"session","session":' + encode(session) + b"}"
 
 
-def _without_surrogates(value: object) -> object:
+def _mended_value(value: object) -> object:
     if isinstance(value, str):
-        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+        return mended(value)
     if isinstance(value, Mapping):
         fields = cast("Mapping[object, object]", value)
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in fields.items()}
+        return {_mended_value(key): _mended_value(item) for key, item in fields.items()}
     if isinstance(value, list | tuple):
-        return [_without_surrogates(item) for item in cast("list[object]", value)]
+        return [_mended_value(item) for item in cast("list[object]", value)]
     return value

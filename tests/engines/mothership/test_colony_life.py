@@ -330,3 +330,27 @@ async def test_an_agent_whose_lines_are_numbered_apart_from_the_hosts(mothership
     assert (last["seq"], last["a_seq"]) == (9, 8)
     assert all("a_seq" not in event for event in mothership.events(colony)[:7])
     assert "question q1 closed without an answer (turn_end)" in mothership.log(colony)
+
+
+async def test_each_event_carries_who_caused_it(mothership: Served) -> None:
+    settler = {"id": "t1", "name": "explorer", "description": None}
+    colony = await mothership.launch(
+        say("assistant_text", text="a"),
+        say("assistant_text", text="b", agent=settler),
+        say("user_message", id="watchdog-1", text="c"),
+        say("memory_proposal", title="d", origin="reviewer"),
+        TURN_END,
+        origin="redteam",
+    )
+    await mothership.said(colony, "turn_end")
+    found = {
+        event.get("text") or event.get("title") or event["type"]: event["origin"] for event in mothership.events(colony)
+    }
+    assert {name: found[name] for name in "abcd"} == {
+        "a": "agent",
+        "b": "subagent",
+        "c": "watchdog",
+        "d": "reviewer",
+    }
+    assert mothership.events(colony, "user_message")[0]["origin"] == "redteam"
+    assert found["turn_end"] == "agent"

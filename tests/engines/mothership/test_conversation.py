@@ -121,6 +121,7 @@ async def test_a_dismissal_is_passed_on_and_decides_nothing(mothership: Served) 
     [
         (say("tool_result", tool_call_id="q1", output="gone", is_error=True), "tool_resolved"),
         (say("question_answered", question_id="q1", answers={}, response=None), None),
+        (say("question_closed", question_id="q1", reason="its own"), "its own"),
     ],
 )
 async def test_what_closes_a_question(mothership: Served, closing: list[object], reason: str | None) -> None:
