@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from click.testing import CliRunner
@@ -46,6 +48,27 @@ def process(*argv: str, stdin: str = "", cwd: str | os.PathLike[str] | None = No
     return Done(done.returncode, done.stdout, done.stderr)
 
 
+@contextmanager
+def started(*argv: str, **environment: str) -> Generator["subprocess.Popen[str]"]:
+    """A command that goes on by itself. What waits for it waits in vain for so long only: then it is killed."""
+    with subprocess.Popen(
+        (*PROGRAM, *argv),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env=own_environment(environment),
+    ) as command:
+        watchdog = threading.Timer(LIMIT_S, command.kill)
+        watchdog.start()
+        try:
+            yield command
+        finally:
+            watchdog.cancel()
+            command.kill()
+
+
 def own_environment(more: Mapping[str, str]) -> dict[str, str]:
-    """The environment of the test, with the source roots for a process that is not under pytest."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **more}
+    """The environment of the test, with the source roots, for a process that buffers its output as it does outside."""
+    mine = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return {**mine, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **more}

@@ -1,11 +1,13 @@
 """A server that answers what it was told to answer, and remembers what it was asked."""
 
 import json
+import socketserver
 import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,10 @@ class ScriptedMothership:
 
 
 @contextmanager
-def scripted_mothership(replies: Mapping[tuple[str, str], Reply]) -> Generator[ScriptedMothership]:
+def scripted_mothership(
+    replies: Mapping[tuple[str, str], Reply], socket: Path | None = None
+) -> Generator[ScriptedMothership]:
+    """A server on loopback, or on a Unix socket."""
     mothership = ScriptedMothership(replies)
 
     class Handler(BaseHTTPRequestHandler):
@@ -66,7 +71,7 @@ def scripted_mothership(replies: Mapping[tuple[str, str], Reply]) -> Generator[S
 
         def log_request(self, code: object = "-", size: object = "-") -> None: ...
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with _OnSocket(str(socket), Handler) if socket else ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         mothership.host = f"127.0.0.1:{server.server_port}"
         serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         serving.start()
@@ -75,3 +80,8 @@ def scripted_mothership(replies: Mapping[tuple[str, str], Reply]) -> Generator[S
         finally:
             server.shutdown()
             serving.join()
+
+
+class _OnSocket(socketserver.ThreadingUnixStreamServer):
+    server_port = 0
+    daemon_threads = True

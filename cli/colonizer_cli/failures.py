@@ -100,6 +100,21 @@ def told() -> Generator[None]:
         raise _ended("", ExitCode.INTERRUPTED) from None
 
 
+def end_with(code: ExitCode) -> None:
+    """Ends the command with this code, once all is printed; does nothing where the code means that all is well.
+
+    Raises:
+        click.exceptions.Exit: The code means something else.
+        OutputLost: What was printed cannot be written.
+    """
+    if code is not ExitCode.DONE:
+        try:
+            output.flush()
+        except BrokenPipeError:
+            output.discard()
+        raise click.exceptions.Exit(code)
+
+
 def _ended(words: str, code: ExitCode) -> click.exceptions.Exit:
     output.flush_quietly()
     if words:

@@ -13,9 +13,12 @@ def main() -> None:
 
         print(f"v{__version__}" if sys.argv[1] == "version" else f"colonizer {__version__}")
         return
+    import threading
+
     from colonizer_cli.root import root
 
     sys.excepthook = _tell_fault
+    threading.excepthook = lambda fault: _tell_fault(fault.exc_type, fault.exc_value, fault.exc_traceback)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A character that the terminal's encoding lacks must not end the command.
@@ -23,7 +26,7 @@ def main() -> None:
     root(prog_name="colonizer")
 
 
-def _tell_fault(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
+def _tell_fault(kind: type[BaseException], problem: BaseException | None, trace: TracebackType | None) -> None:
     """Prints the trace of a fault in this program; its words may hold text from outside, and secrets."""
     import traceback
 

@@ -63,12 +63,10 @@ def global_options(shown: Collection[str]) -> list[click.Parameter]:
         )
 
     return [
-        option(HOST, metavar="HOST[:PORT]", help="Talk to this mothership alone; else COLONIZER_BIND names it."),
         option(
-            TOKEN_FILE,
-            type=click.Path(path_type=Path),
-            help="A file that holds the token; COLONIZER_TOKEN goes before.",
+            HOST, metavar="HOST[:PORT]", help="This mothership alone; COLONIZER_BIND and COLONIZER_TOKEN do it too."
         ),
+        option(TOKEN_FILE, type=click.Path(path_type=Path), help="The file that holds the token."),
         option(JSON, is_flag=True, help="Print JSON."),
     ]
 

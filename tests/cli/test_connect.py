@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import select
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -155,12 +156,15 @@ def test_on_a_terminal_the_token_is_typed_unseen_and_a_plain_file_is_asked_for(
         start_new_session=True,
     ) as adding:
         os.close(theirs)
-        seen = until(ours, "(not shown): ")
-        os.write(ours, f"{SECRET}\n".encode())
-        seen += until(ours, "[y/N] ")
-        os.write(ours, b"y\n")
-        seen += until(ours, "hq added")
-        assert adding.wait(LIMIT_S) == 0
+        try:
+            seen = until(ours, "(not shown): ")
+            os.write(ours, f"{SECRET}\n".encode())
+            seen += until(ours, "[y/N] ")
+            os.write(ours, b"y\n")
+            seen += until(ours, "hq added")
+            assert adding.wait(LIMIT_S) == 0
+        finally:
+            adding.kill()
     os.close(ours)
     assert SECRET not in seen
     assert kept(paths, mothership.host) == SECRET
@@ -170,6 +174,7 @@ def until(terminal: int, words: str) -> str:
     """What the terminal shows up to these words."""
     seen = ""
     while words not in seen:
+        assert select.select([terminal], [], [], LIMIT_S)[0], seen
         seen += os.read(terminal, 4096).decode()
     return seen
 

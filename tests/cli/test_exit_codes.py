@@ -1,11 +1,13 @@
 """How commands end that could not do what they were asked (spec 7.1)."""
 
+import subprocess
+
 import pytest
 
 from colonizer_cli.failures import ExitCode, exit_code
 from colonizer_client import errors
 from colonizer_config import errors as config_errors
-from plain_command import Done, colonizer
+from plain_command import LIMIT_S, PROGRAM, Done, colonizer, own_environment, started
 from scripted_mothership import Reply, scripted_mothership
 
 COLONY = ("GET", "/api/sessions/a1b2c3d4")
@@ -110,3 +112,24 @@ def test_an_option_that_means_nothing_to_a_command_is_refused_by_name() -> None:
 )
 def test_each_kind_of_error_has_its_code(problem: Exception, code: ExitCode) -> None:
     assert exit_code(problem) is code
+
+
+def test_output_that_cannot_be_written_is_worse_than_what_a_code_says_of_it() -> None:
+    session = {"id": "c1", "status": "pr_opened", "pr_url": "u", "ci_state": "failure"}
+    with scripted_mothership({("GET", "/api/sessions/c1"): Reply.json(session)}) as mothership:
+        environment = own_environment({"COLONIZER_BIND": mothership.host, "COLONIZER_TOKEN": "t"})
+        command = ("sh", "-c", 'exec "$@" >/dev/full', "sh", *PROGRAM, "pr", "c1", "--wait")
+        done = subprocess.run(command, capture_output=True, env=environment, timeout=LIMIT_S, check=False)
+    assert (done.returncode, done.stderr) == (1, b"colonizer: the output cannot be written: No space left on device\n")
+
+
+def test_a_code_is_kept_where_nobody_reads_the_output() -> None:
+    session = {"id": "c1", "status": "pr_opened", "pr_url": "u", "ci_state": "failure"}
+    with scripted_mothership({("GET", "/api/sessions/c1"): Reply.json(session)}) as mothership:
+        environment = {"COLONIZER_BIND": mothership.host, "COLONIZER_TOKEN": "t"}
+        with started("pr", "c1", "--wait", **environment) as waiting:
+            assert waiting.stdout is not None
+            assert waiting.stderr is not None
+            waiting.stdout.close()
+            assert waiting.wait(LIMIT_S) == 7
+            assert waiting.stderr.read() == ""

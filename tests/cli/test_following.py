@@ -17,7 +17,7 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
 from colonizer_engines.mothership.fixture import load
-from plain_command import LIMIT_S, PROGRAM, Done, colonizer, own_environment
+from plain_command import LIMIT_S, PROGRAM, Done, colonizer, own_environment, started
 from served_mothership import OWNER, served, settings
 
 FIXTURE = Path(__file__).parents[1] / "data/mothership/fixture.py"
@@ -58,10 +58,14 @@ async def test_a_log_is_printed_as_recorded_until_ctrl_c(tmp_path: Path) -> None
             *PROGRAM, "logs", "a1b2c3d4", "-f", stdout=subprocess.PIPE, env=own_environment(environment)
         )
         assert logs.stdout is not None
-        async with asyncio.timeout(LIMIT_S):
-            lines = [(await logs.stdout.readline()).decode() for _ in RECORDED]
-            logs.send_signal(signal.SIGINT)
-            assert await logs.wait() == 0
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                lines = [(await logs.stdout.readline()).decode() for _ in RECORDED]
+                logs.send_signal(signal.SIGINT)
+                assert await logs.wait() == 0
+        finally:
+            if logs.returncode is None:
+                logs.kill()
     assert [re.sub(r"2\d{3}-\d\d-\d\dT\S+ +(?=\w)", "T ", line.removesuffix("\n")) for line in lines] == RECORDED
 
 
@@ -179,15 +183,14 @@ def test_a_reader_that_has_had_enough_ends_it_well() -> None:
         while True:  # until the other side is gone
             connection.send(json.dumps(FRAMES[4]))
 
-    with socket_server(say_on) as (host, _):
-        environment = own_environment({"COLONIZER_BIND": host, "COLONIZER_TOKEN": "t"})
-        with subprocess.Popen(
-            (*PROGRAM, "logs", "x", "-f"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-        ) as logs:
-            assert logs.stdout is not None
-            assert logs.stderr is not None
-            assert logs.stdout.readline()
-            logs.stdout.close()
-            enough.set()
-            assert logs.wait(LIMIT_S) == 0
-            assert logs.stderr.read() == b""
+    with (
+        socket_server(say_on) as (host, _),
+        started("logs", "x", "-f", COLONIZER_BIND=host, COLONIZER_TOKEN="t") as logs,
+    ):
+        assert logs.stdout is not None
+        assert logs.stderr is not None
+        assert logs.stdout.readline()
+        logs.stdout.close()
+        enough.set()
+        assert logs.wait(LIMIT_S) == 0
+        assert logs.stderr.read() == ""

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -12,10 +11,13 @@ from typing import IO, cast
 
 import pytest
 
-from colonizer_config.paths import Paths
+from colonizer_config.paths import Paths, make_private
+from colonizer_config.private_file import write_private
+from colonizer_config.version import __version__
 from colonizer_engines.daemon.lock import engine_lock
-from plain_command import LIMIT_S, PROGRAM, Done, colonizer, own_environment, process
+from plain_command import LIMIT_S, Done, colonizer, process, started
 from real_git import Clone, new_clone
+from scripted_mothership import Reply, scripted_mothership
 from served_mothership import PUPPET, say, task
 
 Json = dict[str, object]
@@ -46,21 +48,18 @@ def puppet(clone: Clone) -> Clone:
 @contextmanager
 def following(colony: str) -> Generator[Callable[[str], Json]]:
     """Gives the next event of a type of the colony's log, as `logs -f` prints it."""
-    command = (*PROGRAM, "logs", colony, "-f", "--json")
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=own_environment({})) as logs:
+    with started("logs", colony, "-f", "--json") as logs:
 
         def following_event(kind: str) -> Json:
-            for line in cast("IO[bytes]", logs.stdout):
+            for line in cast("IO[str]", logs.stdout):
                 event = cast("Json", json.loads(line))
                 if event["type"] == kind:
                     return event
-            raise AssertionError(f"the log ended without {kind}: {cast('IO[bytes]', logs.stderr).read().decode()}")
+            raise AssertionError(f"the log ended without {kind}: {cast('IO[str]', logs.stderr).read()}")
 
-        try:
-            yield following_event
-        finally:
-            logs.send_signal(signal.SIGINT)
-            assert logs.wait(LIMIT_S) == 0
+        yield following_event
+        logs.send_signal(signal.SIGINT)
+        assert logs.wait(LIMIT_S) == 0
 
 
 def launched(*argv: str, **environment: str) -> str:
@@ -208,12 +207,11 @@ def test_the_engine_says_that_it_rests_and_that_it_runs(clone: Clone) -> None:
 def test_the_log_of_the_engine_is_followed_to_its_end(clone: Clone) -> None:
     del clone
     colonizer("repo", "list")
-    command = (*PROGRAM, "engine", "logs", "-f")
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=own_environment({}), text=True) as logs:
+    with started("engine", "logs", "-f") as logs:
         assert logs.stdout is not None
         assert "runs, process" in logs.stdout.readline()
         colonizer("engine", "stop", "--yes")
-        assert "ends in order" in logs.stdout.readline()
+        assert "in order" in logs.stdout.readline()
         logs.send_signal(signal.SIGINT)
         assert logs.wait(LIMIT_S) == 0
 
@@ -266,3 +264,22 @@ def test_an_engine_that_cannot_start_says_why(clone: Clone) -> None:
     done = colonizer("repo", "list")
     assert (done.exit, done.stdout) == (1, "")
     assert done.stderr.startswith("colonizer: the local engine cannot be started: ")
+
+
+def test_an_engine_of_another_version_is_used_and_named(clone: Clone) -> None:
+    del clone
+    paths = Paths.from_environment()
+    replies = {
+        ("GET", "/api/version"): Reply.json({"version": "v0.0.9"}),
+        ("GET", "/api/sessions"): Reply.json([{"id": "a"}]),
+        ("GET", "/api/status"): Reply.json({"account_alerts": []}),
+        ("GET", "/api/tokens"): Reply.json([]),
+    }
+    make_private(paths.runtime)
+    write_private(paths.engine.token, "0" * 64)
+    with scripted_mothership(replies, paths.socket(paths.engine)):
+        words = f"the running engine has version 0.0.9, this is {__version__}: `colonizer engine stop`\n"
+        assert colonizer("token", "list").stderr == f"{words}no tokens\n"
+        done = colonizer("list")
+        assert (done.stdout.split()[:2], done.stderr) == (["local", "a"], words)
+    paths.socket(paths.engine).unlink()

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colonizer_client.text import has_hidden_characters
-from plain_command import LIMIT_S, PROGRAM, Done, colonizer, own_environment, process
+from plain_command import LIMIT_S, PROGRAM, Done, colonizer, own_environment, process, started
 from real_git import new_clone
 from scripted_mothership import Reply, ScriptedMothership, scripted_mothership
 
@@ -173,16 +173,13 @@ def long_list() -> Iterator[ScriptedMothership]:
 def test_a_reader_that_has_had_enough_ends_the_command_quietly(
     long_list: ScriptedMothership, argv: tuple[str, ...]
 ) -> None:
-    environment = own_environment({"COLONIZER_BIND": long_list.host, "COLONIZER_TOKEN": "t"})
-    with subprocess.Popen(
-        (*PROGRAM, *argv), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-    ) as listing:
+    with started(*argv, COLONIZER_BIND=long_list.host, COLONIZER_TOKEN="t") as listing:
         assert listing.stdout is not None
         assert listing.stderr is not None
         assert listing.stdout.readline()
         listing.stdout.close()
         assert listing.wait(LIMIT_S) == 0
-        assert listing.stderr.read() == b""
+        assert listing.stderr.read() == ""
 
 
 def run_with_stdout(stdout: int, *argv: str, **environment: str) -> "subprocess.CompletedProcess[bytes]":

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from colonizer_config.paths import Paths
-from plain_command import LIMIT_S, PROGRAM, colonizer, own_environment, process
+from plain_command import LIMIT_S, colonizer, process, started
 from real_git import new_clone
 
 
@@ -21,16 +21,11 @@ def free_port() -> int:
 @contextmanager
 def serving(*argv: str) -> Generator[tuple["subprocess.Popen[str]", str]]:
     """The process, and the two lines that it says when it is there."""
-    command = (*PROGRAM, "mothership", "serve", *argv)
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=own_environment({})
-    ) as server:
+    with started("mothership", "serve", *argv) as server:
         assert server.stdout is not None
-        try:
-            yield server, server.stdout.readline() + server.stdout.readline()
-        finally:
-            server.send_signal(signal.SIGINT)
-            assert server.wait(LIMIT_S) == 0
+        yield server, server.stdout.readline() + server.stdout.readline()
+        server.send_signal(signal.SIGINT)
+        assert server.wait(LIMIT_S) == 0
 
 
 def test_it_says_where_it_is_and_where_the_token_is_but_never_the_token(tmp_path: Path) -> None:

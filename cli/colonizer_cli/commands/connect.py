@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from colonizer_cli import output
-from colonizer_cli.failures import ExitCode, Failed, exit_code
+from colonizer_cli.failures import ExitCode, Failed, end_with, exit_code
 from colonizer_cli.health import Health, check
 from colonizer_cli.local import local_engine
 from colonizer_cli.mothership import Mothership
@@ -36,7 +36,7 @@ def connect() -> None:
 @connect.command(takes=(TOKEN_FILE, JSON))
 @click.argument("name")
 @click.argument("address", required=False)
-@click.option("--plain-file", is_flag=True, help="Keep the token in a plain file (mode 0600) where no keyring is.")
+@click.option("--plain-file", is_flag=True, help="Keep the token in a plain file (mode 0600), not in a keyring.")
 @click.pass_obj
 def add(options: GlobalOptions, name: str, address: str | None, plain_file: bool) -> None:
     """Add a mothership under a NAME of your own.
@@ -97,7 +97,7 @@ def test_endpoints(options: GlobalOptions, name: str | None) -> None:
     found = check(endpoints, paths)
     _show(found, as_json=options.as_json)
     code = next((exit_code(health.problem) for health in found.values() if health.problem), ExitCode.DONE)
-    click.get_current_context().exit(code)
+    end_with(code)
 
 
 @connect.command(takes=())

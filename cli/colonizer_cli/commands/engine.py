@@ -11,7 +11,7 @@ import click
 
 from colonizer_cli import output
 from colonizer_cli.colony_row import colony_row
-from colonizer_cli.failures import ExitCode, Failed
+from colonizer_cli.failures import ExitCode, Failed, end_with
 from colonizer_cli.local import local_engine
 from colonizer_cli.mothership import Mothership, reach
 from colonizer_cli.options import JSON, GlobalOptions, PlainGroup
@@ -62,7 +62,7 @@ def show_status(options: GlobalOptions) -> None:
         output.show_json({"running": running, **facts, **places})
     else:
         _show_facts((_running(facts) if running else {"engine": str(facts["state"])}) | places)
-    click.get_current_context().exit(ExitCode.DONE if running else ExitCode.FAILED)
+    end_with(ExitCode.DONE if running else ExitCode.FAILED)
 
 
 @engine.command("logs", takes=())

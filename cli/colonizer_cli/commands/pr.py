@@ -9,7 +9,7 @@ from typing import Protocol
 import click
 
 from colonizer_cli import output
-from colonizer_cli.failures import ExitCode, Negative
+from colonizer_cli.failures import ExitCode, Negative, end_with
 from colonizer_cli.options import GlobalOptions, PlainCommand
 from colonizer_cli.targets import Targets
 from colonizer_client.identity import ColonyId
@@ -115,7 +115,7 @@ def pr(options: GlobalOptions, colony: str, wait: bool, timeout: float | None) -
         output.show_json(found.to_json(colony_id))
     else:
         output.say(found.line)
-    click.get_current_context().exit(code)
+    end_with(code)
 
 
 def until_settled(
