@@ -1,6 +1,6 @@
 """An agent that does what its task says: each line `[[…]]` of a message is a list of steps.
 
-["say", EVENT] writes an event, ["raw", TEXT] a line that is none, ["warn", TEXT] a line on stderr, ["exit", CODE] ends it,
+["say", EVENT] writes an event, ["raw", TEXT] a line that is none, ["warn", TEXT] one on stderr, ["exit", CODE] ends it,
 ["write", NAME, TEXT] writes a file of the worktree, ["out", NAME, TEXT] one of its artifacts, ["deaf"] reads no more,
 ["env", NAME] says the value of a variable, ["leak", NAME] complains about it on stderr.
 Every command that it reads is said back as an event `heard`.
@@ -10,13 +10,14 @@ import json
 import os
 import sys
 import time
+from typing import Any
 
 
-def say(event):
+def say(event: dict[str, Any]) -> None:
     print(json.dumps(event), flush=True)
 
 
-def act(step):
+def act(step: list[Any]) -> None:
     kind, *words = step
     if kind == "say":
         say(words[0])
@@ -41,7 +42,7 @@ def act(step):
             time.sleep(60)
 
 
-def main():
+def main() -> None:
     say({"type": "status", "state": "idle"})
     for line in sys.stdin:
         command = json.loads(line)

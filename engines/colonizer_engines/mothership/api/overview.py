@@ -175,57 +175,60 @@ def _spend(sessions: Iterable[Session]) -> dict[str, object]:
 
 def _status(mothership: Mothership) -> dict[str, object]:
     settings = mothership.scheduler.settings()
-    ceiling, taken = settings.local.max_parallel, mothership.scheduler.slots_taken()
-    queue = mothership.scheduler.queue_gates()
+    sandbox = mothership.sandboxes.name_of(settings.local.sandbox)
     return {
         "version": mothership.given.version,
         "queue_depth": len(mothership.fleet.in_status("queued")),
-        "queue": queue,
+        "queue": mothership.scheduler.queue_gates(),
         "draining": False,
         "stall": None,
         "reclaim": {"reclaimable": 0, "unpushed": 0},
         "github": {"connected": False, "error": "not set up"},
         "claude": _CLAUDE,
-        "sandbox": {
-            "provider": mothership.sandboxes.name_of(settings.local.sandbox),
-            "mode": "fixed",
-            "max_parallel": ceiling,
-            "configured_max_parallel": ceiling,
-            "running": taken,
-            "room_for": max(0, ceiling - taken),
-            "waiting_reason": "cap" if taken >= ceiling else None,
-        },
+        "sandbox": _sandbox(mothership, sandbox, settings.local.max_parallel),
         "mesh": {"enabled": False, "provider": "none"},
         "storage": _storage_status(mothership),
-        "runtime": {
-            "platform": f"{platform.system().lower()}-{platform.machine()}",
-            "os": {"vendor": platform.system().lower(), "name": _os_name(), "version": None, "id": None},
-            "kvm": None,
-            "git": {"ok": shutil.which("git") is not None, "version": None, "error": None},
-            "gh": {"ok": False, "version": None, "error": "not used"},
-            "host_claude_bin": None,
-            "host_claude_bin_error": None,
-        },
+        "runtime": _runtime(),
         "host": _host_figures(mothership),
         **_NOTHING_OF,
         "modules": {
             "source": "local",
-            "sandbox": mothership.sandboxes.name_of(settings.local.sandbox),
+            "sandbox": sandbox,
             "mesh": "none",
             "agent": settings.default_agent,
             "publish": "none",
             "notify": "none",
         },
-        "assets": {
-            "path": None,
-            "agentd": False,
-            "headscale": False,
-            "tailscale": False,
-            "web": False,
-            "agents": sorted(installed(settings)),
-        },
+        "assets": {**_NO_ASSETS, "agents": sorted(installed(settings))},
     }
 
+
+def _sandbox(mothership: Mothership, name: str, ceiling: int) -> dict[str, object]:
+    taken = mothership.scheduler.slots_taken()
+    return {
+        "provider": name,
+        "mode": "fixed",
+        "max_parallel": ceiling,
+        "configured_max_parallel": ceiling,
+        "running": taken,
+        "room_for": max(0, ceiling - taken),
+        "waiting_reason": "cap" if taken >= ceiling else None,
+    }
+
+
+def _runtime() -> dict[str, object]:
+    return {
+        "platform": f"{platform.system().lower()}-{platform.machine()}",
+        "os": {"vendor": platform.system().lower(), "name": _os_name(), "version": None, "id": None},
+        "kvm": None,
+        "git": {"ok": shutil.which("git") is not None, "version": None, "error": None},
+        "gh": {"ok": False, "version": None, "error": "not used"},
+        "host_claude_bin": None,
+        "host_claude_bin_error": None,
+    }
+
+
+_NO_ASSETS = {"path": None, "agentd": False, "headscale": False, "tailscale": False, "web": False}
 
 _CLAUDE = {
     "configured": False,
