@@ -44,8 +44,11 @@ _KEYS_IN_HOME: Final = (
 )
 """What lets its holder act in the person's name on other machines or on the screen: a colony only commits."""
 
-_INTERPRETER: Final = tuple(Path(path).resolve() for path in (sys.prefix, sys.base_prefix, Path(__file__).parents[1]))
+_INTERPRETER: Final = (Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parents[1])
 """What runs the engine, and agents that are part of it."""
+
+_SYSTEM: Final = (Path("/etc/resolv.conf"), Path("/run/current-system"))
+"""What programs need of /run: who knows names, if that is a link there, and on NixOS the programs themselves."""
 
 _BUS_PATH: Final = re.compile(r"unix:path=([^,;]+)")
 _LOCK_NAME: Final = "engine.lock"
@@ -244,18 +247,17 @@ def _object_places(worktree: Worktree) -> tuple[Path, Path]:
 
 
 def _surroundings(confinement: Confinement, private: Sequence[Path]) -> _Mounts:
-    shown = (Path("/etc/resolv.conf"), confinement.worktree.git_dir, *_INTERPRETER, *confinement.read_only)
+    shown = (*_SYSTEM, *_INTERPRETER, confinement.worktree.git_dir, *confinement.read_only)
     return {
         Path("/tmp"): "empty",
         **{path.resolve(): "hidden" for path in (*private, *confinement.hidden) if os.path.exists(path)},
-        **_read_only(path.resolve() for path in shown),
-        # A link on NixOS, to where all programs are.
-        **_read_only([Path("/run/current-system")]),
+        **_read_only(shown),
     }
 
 
 def _read_only(paths: Iterable[Path]) -> _Mounts:
-    return {path: "read-only" for path in paths if os.path.exists(path)}
+    # Under the given name too: a link on the way can lie in a place that is hidden.
+    return {name: "read-only" for path in paths if os.path.exists(path) for name in (path.absolute(), path.resolve())}
 
 
 def _writable(confinement: Confinement) -> _Mounts:

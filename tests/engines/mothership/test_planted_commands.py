@@ -136,6 +136,11 @@ def lazy_fetch(ground: Ground) -> None:
     )
 
 
+def lazy_fetch_of_a_commit(ground: Ground) -> None:
+    lazy_fetch(ground)
+    (ground.colony.admin_dir / "HEAD").write_text(f"{'1' * 40}\n", encoding="utf-8")
+
+
 def lazy_fetch_by_ssh(ground: Ground) -> None:
     lazy_fetch(ground)
     ground.config(remote__origin__url="ssh://example.org/x")
@@ -159,6 +164,7 @@ PLANTS: tuple[Plant, ...] = (
     other_common_directory,
     nested_repository,
     lazy_fetch,
+    lazy_fetch_of_a_commit,
     lazy_fetch_by_ssh,
 )
 
@@ -173,7 +179,7 @@ async def test_the_engine_runs_nothing_that_an_agent_planted(tmp_path: Path, pla
     plant(ground)
     ran.unlink(missing_ok=True)
 
-    await everything(ground, lacks_an_object=plant in (lazy_fetch, lazy_fetch_by_ssh))
+    await everything(ground, lacks_an_object=plant in PLANTS[-3:])
     assert not ran.exists()
 
     people_look(colony)

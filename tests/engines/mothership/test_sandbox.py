@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -257,8 +258,33 @@ def test_the_engines_socket_cannot_be_reached(place: Place) -> None:
         assert "FileNotFoundError" in place.cannot(shlex.join(connect))
 
 
-def test_no_socket_of_the_system_can_be_seen(place: Place) -> None:
-    assert place.does("find /run /tmp /dev -type s") == ""
+def test_nothing_of_the_running_system_can_be_seen(place: Place) -> None:
+    assert os.listdir("/run")
+    assert place.does("ls -A /run") == ""
+
+
+def test_sockets_and_keys_of_the_person_cannot_be_seen(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, paths = place.root / "home", ("bus", "agent.sock", "runtime-dir/wayland-0", "home/.gnupg/S.gpg-agent")
+    for folder in ("runtime-dir", "home/.gnupg", "home/.config/gh", "home/.config/other"):
+        (place.root / folder).mkdir(parents=True)
+    for file in (".netrc", ".git-credentials", ".Xauthority", ".config/gh/hosts.yml", ".config/other/seen"):
+        (home / file).write_text("s3cret", encoding="utf-8")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(place.root / "runtime-dir"))
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(place.root / "agent.sock"))
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={place.root}/bus,guid=1;tcp:host=localhost")
+    chosen = asyncio.run(choose("bwrap"))
+    assert isinstance(chosen, Bubblewrap)
+    everything = replace(place.confinement(), hidden=(), read_only=(place.root,))
+    with ExitStack() as sockets:
+        for path in paths:
+            sockets.enter_context(socket.socket(socket.AF_UNIX)).bind(str(place.root / path))
+        for sandbox, seen in ((place.sandbox, len(paths)), (chosen, 0)):
+            there = replace(place, sandbox=sandbox)
+            script = "; ".join(f"test -S '{place.root}/{path}' && echo seen" for path in paths)
+            assert there.does(f"{script}; true", everything) == "seen\n" * seen
+        words = there.does(f"grep -rl s3cret '{home}'; cat '{home}/.netrc'; true", everything)
+    assert words == f"{home}/.config/other/seen\n"
 
 
 def test_the_network_is_there_only_if_it_is_allowed(place: Place) -> None:
@@ -361,6 +387,9 @@ def test_programs_run_inside_wherever_they_lie(place: Place) -> None:
     tool = executable(place.root / "tools" / "agent", "echo agent")
     confinement = replace(place.confinement(), hidden=(place.root,), read_only=(tool.parent,))
     assert place.does(shlex.quote(str(tool)), confinement) == "agent\n"
+    link = place.root / "link"
+    link.symlink_to("tools")
+    assert place.does(f"'{link}/agent'", replace(confinement, read_only=(link,))) == "agent\n"
 
 
 def test_links_that_were_changed_without_a_sandbox_are_mended(place: Place) -> None:
