@@ -113,6 +113,8 @@ class HttpTransport:
     async def _send(self, call: "Call[Any]", timeout_s: float) -> Reply:
         import httpx
 
+        if self._http.is_closed:
+            raise Unreachable(f"the connection to {self.server} is closed")
         content = None if call.body is None else json.dumps(call.body, ensure_ascii=True).encode()
         headers = dict(call.headers)
         if content is not None:

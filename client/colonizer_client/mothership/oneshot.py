@@ -57,16 +57,15 @@ class OneShot:
             body = json.dumps(call.body, ensure_ascii=True).encode()
             headers["Content-Type"] = "application/json"
         connection.request(call.method, _prefix(self.server) + call.path, body=body, headers=headers)
-        response = connection.getresponse()
-        refuse_encoding(response.getheader("Content-Encoding") or "")
-        received = response.read(REPLY_LIMIT_BYTES + 1)
-        if len(received) > REPLY_LIMIT_BYTES:
-            raise Unreadable(f"a reply of more than {REPLY_LIMIT_BYTES // 2**20} MiB")
-        if response.length:  # where a limit is given, the library takes a short body for a whole one
-            raise http.client.IncompleteRead(received, response.length)
-        return Reply(
-            response.status, received, response.getheader("Content-Type") or "", response.getheader("Date") or ""
-        )
+        with connection.getresponse() as response:
+            refuse_encoding(response.getheader("Content-Encoding") or "")
+            received = response.read(REPLY_LIMIT_BYTES + 1)
+            if len(received) > REPLY_LIMIT_BYTES:
+                raise Unreadable(f"a reply of more than {REPLY_LIMIT_BYTES // 2**20} MiB")
+            if response.length:  # where a limit is given, the library takes a short body for a whole one
+                raise http.client.IncompleteRead(received, response.length)
+            content_type, date = response.getheader("Content-Type") or "", response.getheader("Date") or ""
+        return Reply(response.status, received, content_type, date)
 
 
 @contextmanager
