@@ -1,6 +1,8 @@
 """Commands for which no host is named: every endpoint is asked, side by side (local decisions, section 3)."""
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,10 +19,20 @@ from colonizer_config.paths import Paths
 from colonizer_config.secrets import TokenStore
 from colonizer_config.settings import EndpointName, Kind
 from colonizer_config.token import Token
-from plain_command import Done, colonizer
+from plain_command import LIMIT_S, Done, colonizer, own_environment
 from scripted_mothership import NOT_FOUND, Reply, ScriptedMothership, scripted_mothership
 
 Json = dict[str, object]
+
+HANGING = """
+import threading
+from colonizer_cli.side_by_side import Job, side_by_side
+from colonizer_config.endpoints import known_endpoints
+from colonizer_config.paths import Paths
+from colonizer_config.settings import Settings
+[endpoint] = known_endpoints(Paths.from_environment(), Settings())
+assert side_by_side({endpoint: Job(threading.Event().wait, 0.05)}).failures
+"""
 
 NOBODY = "127.0.0.1:1"
 NO_ALERTS: Json = {}
@@ -246,6 +258,13 @@ def test_a_job_that_hangs_is_given_up_and_holds_nobody() -> None:
     assert found.answers == {fast: "in time"}
     assert isinstance(found.failures[slow], NoReply)
     assert str(found.failures[slow]) == "no answer within 0.05 s"
+
+
+def test_a_job_that_hangs_does_not_hold_the_end_of_the_program() -> None:
+    done = subprocess.run(
+        (sys.executable, "-c", HANGING), capture_output=True, env=own_environment({}), timeout=LIMIT_S, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_all_jobs_run_at_once() -> None:

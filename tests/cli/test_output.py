@@ -4,7 +4,7 @@ import json
 import os
 import pty
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from colonizer_cli import output
 from colonizer_client.text import has_hidden_characters
 from plain_command import LIMIT_S, PROGRAM, Done, colonizer, own_environment, process, started
 from real_git import new_clone
@@ -142,6 +143,16 @@ def test_letters_of_any_script_stand_in_json_as_they_are() -> None:
     with scripted_mothership({("GET", "/api/tokens"): Reply.json(["Grüße, 世界 🚀 \u00a0"])}) as mothership:
         done = colonizer("token", "list", "--json", COLONIZER_BIND=mothership.host, COLONIZER_TOKEN="t")
     assert done.stdout == '[\n  "Grüße, 世界 🚀 \u00a0"\n]\n'
+
+
+@pytest.mark.parametrize(("printer", "stream"), [(output.say, "out"), (output.note, "err"), (output.ask, "err")])
+def test_nothing_gets_past_what_prints_even_where_a_command_forgot_to_make_it_safe(
+    printer: Callable[[str], None], stream: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printer(EVIL)
+    printed: str = getattr(capsys.readouterr(), stream)
+    assert harmless(printed)
+    assert printed.startswith("a␛]0;owned␇␛[2J␍␈⟨U+009B⟩31m␡⟨U+202E⟩")
 
 
 def test_an_error_from_outside_brings_no_line_that_passes_for_one_of_ours() -> None:

@@ -1,6 +1,5 @@
 """`colonizer mothership serve`: a mothership of this machine for other machines and programs."""
 
-import logging
 import os
 import threading
 from pathlib import Path
@@ -50,8 +49,6 @@ def serve(bind: str | None, data_dir: Path | None, repositories: tuple[Path, ...
         output.note(
             f"colonizer: warning: whoever reaches {address} can try tokens, and what is sent there is not encrypted"
         )
-    # What the engine logs goes to its file; of its failure this command tells by itself.
-    logging.getLogger("colonizer_engines").addHandler(logging.NullHandler())
     reading, writing = os.pipe()
     announcement = _Announcement(reading, f"serving {address}\nowner's token in {folder.token}")
     announcement.start()
