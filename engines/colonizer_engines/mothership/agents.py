@@ -8,7 +8,7 @@ from colonizer_config.settings import DEMO_AGENT, AgentKind, AgentSettings, Sett
 from colonizer_engines.mothership.colony import Colony
 from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.question import choice_words
-from colonizer_engines.mothership.session import ColonyId
+from colonizer_engines.mothership.session import UNTITLED, ColonyId
 from colonizer_engines.mothership.wire import as_object
 
 ReadSettings = Callable[[], Settings]
@@ -101,7 +101,7 @@ def environment(
 def first_words(colony: Colony) -> str:
     """The text of the run's first message: the task, and on later runs what happened since."""
     session = colony.session
-    title = session.issue_title if session.issue_title != session.instructions else ""
+    title = session.issue_title if session.issue_title not in (session.instructions, UNTITLED) else ""
     if session.issue is not None:
         title = f"Issue #{session.issue}: {title}".removesuffix(": ")
     task = [title, session.instructions] if colony.epoch == 1 else [session.instructions]

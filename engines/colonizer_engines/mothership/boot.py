@@ -57,10 +57,12 @@ class Sandboxes:
             self._chosen[setting] = await choose(setting.value)
         return self._chosen[setting]
 
-    def name_of(self, setting: SandboxChoice) -> str:
-        """`bwrap` or `none`; for `auto`, `none` until it was tried."""
-        chosen = self._chosen.get(setting)
-        return chosen.name if chosen else "bwrap" if setting is SandboxChoice.BWRAP else "none"
+    async def name_of(self, setting: SandboxChoice) -> str:
+        """What confines an agent that starts now, `bwrap` or `none`; what was asked for where it cannot be had."""
+        try:
+            return (await self.of(setting)).name
+        except SandboxError:
+            return setting.value
 
 
 class LocalBoot:

@@ -75,7 +75,7 @@ class Colony:
                 question_id=decision.question_id,
                 header=decision.header,
                 question=decision.question,
-                answer=decision.words(),
+                answer=decision.choice,
                 response=decision.response or UNSET,
                 answered_at=decision.answered_at,
             )

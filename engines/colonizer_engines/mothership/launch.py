@@ -19,7 +19,7 @@ from colonizer_engines.mothership.known_repositories import KnownRepositories, c
 from colonizer_engines.mothership.repositories import Base, Repository, RepositoryError, launch_base
 from colonizer_engines.mothership.sandbox import SandboxError
 from colonizer_engines.mothership.scheduler import Scheduler, issue_holder
-from colonizer_engines.mothership.session import ColonyId, Session, branch_name
+from colonizer_engines.mothership.session import UNTITLED, ColonyId, Session, branch_name
 from colonizer_engines.mothership.tokens import Caller
 from colonizer_engines.mothership.wire import as_array, as_object
 
@@ -30,7 +30,6 @@ NAME_OF_CALLER_LIMIT = 200
 _ACCOUNT = re.compile(r"[a-z0-9-]{1,40}")
 _TIERS = ("low", "medium", "high")
 
-UNTITLED = "Open session"
 STACKING = "stacking is not built yet in the local mothership"
 
 

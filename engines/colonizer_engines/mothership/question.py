@@ -73,10 +73,6 @@ class Decision:
     answered_at: str
     response: str | None = None
 
-    def words(self) -> str:
-        """The choice as one line of text."""
-        return choice_words(self.choice)
-
 
 def choice_words(choice: object) -> str:
     """A choice, or several, as one line of text."""

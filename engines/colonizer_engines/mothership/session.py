@@ -41,6 +41,10 @@ ISSUE_HOLDING = frozenset(_HOLDING)
 Json = Mapping[str, object]
 
 
+UNTITLED = "Open session"
+"""The title of a colony that was given neither a title nor an issue (spec 1.6)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """A message of a person that waits for the next run."""
@@ -56,7 +60,8 @@ class AnsweredQuestion:
     question_id: str
     header: str
     question: str
-    answer: str
+    answer: object
+    """As it was sent: a label, a list of labels, or free text."""
     response: str | UnsetType = UNSET
     answered_at: str
 

@@ -27,7 +27,9 @@ _LISTS = frozenset({"close_superseded_prs", "merge_prs", "ua_graph"})
 
 async def get_status(call: Call) -> Response:
     """GET `/api/status`: everything, or a little for somebody without a token."""
-    return json_reply(_for_nobody(call.mothership) if call.caller.scope is Scope.ANYBODY else _status(call.mothership))
+    if call.caller.scope is Scope.ANYBODY:
+        return json_reply(_for_nobody(call.mothership))
+    return json_reply(await _status(call.mothership))
 
 
 async def get_version(call: Call) -> Response:
@@ -173,9 +175,9 @@ def _spend(sessions: Iterable[Session]) -> dict[str, object]:
     }
 
 
-def _status(mothership: Mothership) -> dict[str, object]:
+async def _status(mothership: Mothership) -> dict[str, object]:
     settings = mothership.scheduler.settings()
-    sandbox = mothership.sandboxes.name_of(settings.local.sandbox)
+    sandbox = await mothership.sandboxes.name_of(settings.local.sandbox)
     return {
         "version": mothership.given.version,
         "queue_depth": len(mothership.fleet.in_status("queued")),
