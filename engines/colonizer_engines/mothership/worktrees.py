@@ -69,7 +69,9 @@ async def create(repository: Repository, folder: Path, branch: str, base: Base) 
         arguments = ("worktree", "add", "--no-checkout", "-b", branch, "--", str(folder), base.commit)
         async with _turn(repository.git_dir):
             await git(*arguments, repository=repository.git_dir)
-        admin_dir = next(_admin_dirs(repository.git_dir, folder))
+        admin_dir = next(_admin_dirs(repository.git_dir, folder), None)
+        if admin_dir is None:
+            raise GitError(f"git made a worktree, but no record of {folder}")
         worktree = Worktree(folder, repository.git_dir, admin_dir, branch, base.branch, base.commit)
         restore_links(worktree)
         await _check_out(worktree)
