@@ -5,12 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from colonizer_cli.mothership import reach
+from colonizer_cli.mothership import patience_s, reach
 from colonizer_cli.side_by_side import Failure, Job, side_by_side
-from colonizer_client.engine import START_TIMEOUT_S
 from colonizer_client.errors import LinkError, SignInNeeded
 from colonizer_client.mothership import calls
-from colonizer_config.endpoints import Endpoint, Origin
+from colonizer_config.endpoints import Endpoint
 from colonizer_config.paths import Paths
 from colonizer_config.settings import Kind
 
@@ -43,7 +42,9 @@ class Health:
 def check(endpoints: Iterable[Endpoint], paths: Paths) -> Mapping[Endpoint, Health]:
     """The health of each endpoint, asked side by side; of a kind that this version cannot ask, that it was not."""
     asked = [endpoint for endpoint in endpoints if endpoint.kind is Kind.MOTHERSHIP]
-    found = side_by_side({endpoint: Job(partial(_ask, endpoint, paths), _limit_s(endpoint)) for endpoint in asked})
+    found = side_by_side(
+        {endpoint: Job(partial(_ask, endpoint, paths), patience_s(endpoint, CHECK_LIMIT_S)) for endpoint in asked}
+    )
     failed = {endpoint: Health(_state(problem), problem=problem) for endpoint, problem in found.failures.items()}
     return {endpoint: Health("not asked") for endpoint in endpoints} | failed | dict(found.answers)
 
@@ -53,10 +54,6 @@ def _ask(endpoint: Endpoint, paths: Paths) -> Health:
     started = time.monotonic()
     standing = mothership.ask(calls.standing())
     return Health("ok", round((time.monotonic() - started) * 1000, 1), standing.scope)
-
-
-def _limit_s(endpoint: Endpoint) -> float:
-    return CHECK_LIMIT_S + (START_TIMEOUT_S if endpoint.origin is Origin.BUILT_IN else 0)
 
 
 def _state(problem: Failure) -> str:

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from colonizer_client.engine import LocalEngine
+from colonizer_config.endpoints import Endpoint, Origin
 from colonizer_config.paths import Paths
 from colonizer_config.settings import Settings
 
@@ -14,9 +15,11 @@ def local_engine(paths: Paths) -> LocalEngine:
     return LocalEngine(paths, (sys.executable, "-m", "colonizer_cli.main", "engine", "run"))
 
 
-def may_hold_colonies(engine: LocalEngine) -> bool:
-    """Whether the engine could tell of a colony; one that was never started need not be, to be asked for some."""
-    return engine.paths.engine.mothership_db.exists() or engine.is_running()
+def never_started(endpoint: Endpoint, paths: Paths) -> bool:
+    """Whether it is the local engine and has no colonies yet: it need not be started to be asked for some."""
+    if endpoint.origin is not Origin.BUILT_IN or paths.engine.mothership_db.exists():
+        return False
+    return not local_engine(paths).is_running()
 
 
 def repository_here() -> Path | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from colonizer_cli.local import local_engine
+from colonizer_client.engine import START_TIMEOUT_S
 from colonizer_client.errors import ClientError, LinkError, SignInNeeded
 from colonizer_client.mothership.calls import Call
 from colonizer_client.mothership.oneshot import OneShot
@@ -80,6 +81,11 @@ def reach(endpoint: Endpoint, paths: Paths, timeout_s: float = REQUEST_TIMEOUT_S
         words = f"no token is kept for {server}: sign in with `colonizer connect add`"
         raise SignInNeeded(words, status=401)
     return Mothership(endpoint, server, found.token, timeout_s)
+
+
+def patience_s(endpoint: Endpoint, answer_s: float) -> float:
+    """How long to wait for an endpoint whose answer may take so long: the local engine may have to start first."""
+    return answer_s + (START_TIMEOUT_S if endpoint.origin is Origin.BUILT_IN else 0)
 
 
 def _server(endpoint: Endpoint) -> HttpAddress | SocketAddress:

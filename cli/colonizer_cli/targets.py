@@ -9,15 +9,14 @@ from functools import cached_property, partial
 
 from colonizer_cli import output
 from colonizer_cli.failures import ExitCode, Failed, exit_code
-from colonizer_cli.local import local_engine, may_hold_colonies
-from colonizer_cli.mothership import Mothership, reach, reach_named
+from colonizer_cli.local import never_started
+from colonizer_cli.mothership import Mothership, patience_s, reach, reach_named
 from colonizer_cli.options import GlobalOptions
 from colonizer_cli.side_by_side import Job, side_by_side
-from colonizer_client.engine import START_TIMEOUT_S
 from colonizer_client.errors import BadRequest, NotFound
 from colonizer_client.identity import ColonyId
 from colonizer_client.mothership import calls
-from colonizer_config.endpoints import Endpoint, Origin, default_endpoint, known_endpoints, named_host
+from colonizer_config.endpoints import Endpoint, default_endpoint, known_endpoints, named_host
 from colonizer_config.paths import Paths
 from colonizer_config.settings import Kind, Settings, load_or_default
 from colonizer_config.version import __version__
@@ -81,13 +80,9 @@ class Targets:
             return reach_named(self.named, self.paths, self._token_file), ColonyId(colony)
         name, slash, rest = colony.partition("/")
         endpoint, colony_id = (self._called(name), rest) if slash else (self._search(colony), colony)
-        if endpoint.origin is Origin.BUILT_IN and not may_hold_colonies(local_engine(self.paths)):
+        if never_started(endpoint, self.paths):
             raise NotFound("no such session", status=404)
         return tell_other_version(reach(endpoint, self.paths)), ColonyId(colony_id)
-
-    def limit_s(self, endpoint: Endpoint, limit_s: float) -> float:
-        """That time, and for the local engine the time that it needs to start."""
-        return limit_s + START_TIMEOUT_S if endpoint.origin is Origin.BUILT_IN else limit_s
 
     def _called(self, name: str) -> Endpoint:
         for endpoint in self.endpoints:
@@ -102,7 +97,7 @@ class Targets:
             return self.endpoints[0]
         found = side_by_side(
             {
-                endpoint: Job(partial(self._has, endpoint, colony), self.limit_s(endpoint, SEARCH_LIMIT_S))
+                endpoint: Job(partial(self._has, endpoint, colony), patience_s(endpoint, SEARCH_LIMIT_S))
                 for endpoint in self.endpoints
             }
         )
@@ -119,7 +114,7 @@ class Targets:
         return holders[0]
 
     def _has(self, endpoint: Endpoint, colony: str) -> bool:
-        if endpoint.origin is Origin.BUILT_IN and not may_hold_colonies(local_engine(self.paths)):
+        if never_started(endpoint, self.paths):
             return False
         try:
             reach(endpoint, self.paths, SEARCH_LIMIT_S).ask(calls.colony(endpoint.name, ColonyId(colony)).as_json())

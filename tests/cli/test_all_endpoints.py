@@ -90,6 +90,12 @@ def test_rows_of_json_say_where_they_are_from(cockpit: Cockpit) -> None:
     assert list(rows[0]) == ["endpoint", "id"]
 
 
+def test_a_server_cannot_pass_its_rows_for_those_of_another_endpoint(cockpit: Cockpit) -> None:
+    cockpit.server("hq", {"id": "a", "endpoint": "local"})
+    assert json.loads(colonizer("list", "--json").stdout) == [{"endpoint": "hq", "id": "a"}]
+    assert colonizer("list").stdout.startswith("hq ")
+
+
 def test_each_endpoint_gets_its_own_token_and_never_the_one_of_the_environment(cockpit: Cockpit) -> None:
     hq, lab = cockpit.server("hq", "a"), cockpit.server("lab", "b")
     assert colonizer("list", COLONIZER_TOKEN="for-a-named-host").exit == 0

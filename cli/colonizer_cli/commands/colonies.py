@@ -9,15 +9,15 @@ import click
 from colonizer_cli import output
 from colonizer_cli.colony_row import colony_row
 from colonizer_cli.failures import Failed, exit_code
-from colonizer_cli.local import local_engine, may_hold_colonies
-from colonizer_cli.mothership import Mothership, reach
+from colonizer_cli.local import never_started
+from colonizer_cli.mothership import Mothership, patience_s, reach
 from colonizer_cli.options import GlobalOptions, PlainCommand
 from colonizer_cli.side_by_side import Job, side_by_side
 from colonizer_cli.targets import Targets, tell_other_version
 from colonizer_client.errors import ClientError
 from colonizer_client.mothership import calls, wire
 from colonizer_client.text import safe_line
-from colonizer_config.endpoints import Endpoint, Origin
+from colonizer_config.endpoints import Endpoint
 
 LIST_LIMIT_S = 3.0
 """How long each endpoint may take, so that the fastest ones do not wait for a dead one."""
@@ -99,7 +99,7 @@ def _list_one(mothership: Mothership, wanted: Wanted, *, as_json: bool) -> None:
 def _list_all(targets: Targets, wanted: Wanted, *, as_json: bool) -> None:
     found = side_by_side(
         {
-            endpoint: Job(partial(_read_endpoint, targets, endpoint), targets.limit_s(endpoint, LIST_LIMIT_S))
+            endpoint: Job(partial(_read_endpoint, targets, endpoint), patience_s(endpoint, LIST_LIMIT_S))
             for endpoint in targets.endpoints
         }
     )
@@ -109,7 +109,7 @@ def _list_all(targets: Targets, wanted: Wanted, *, as_json: bool) -> None:
     if not found.answers:
         raise Failed("no endpoint answered", exit_code(next(iter(found.failures.values()))))
     rows = [
-        {"endpoint": endpoint.name, **wire.mapping(session)}
+        _named(endpoint, wire.mapping(session))
         for endpoint, listing in found.answers.items()
         for session in listing.sessions
         if wanted.has(wire.mapping(session))
@@ -123,8 +123,14 @@ def _list_all(targets: Targets, wanted: Wanted, *, as_json: bool) -> None:
         output.note("no colonies")
 
 
+def _named(endpoint: Endpoint, session: Fields) -> Fields:
+    """The session with its endpoint's name first, whatever the server itself puts under that key."""
+    name = {"endpoint": endpoint.name}
+    return {**name, **session, **name}
+
+
 def _read_endpoint(targets: Targets, endpoint: Endpoint) -> Listing:
-    if endpoint.origin is Origin.BUILT_IN and not may_hold_colonies(local_engine(targets.paths)):
+    if never_started(endpoint, targets.paths):
         return Listing()
     mothership = reach(endpoint, targets.paths, LIST_LIMIT_S)
     tell_other_version(mothership)
