@@ -13,6 +13,8 @@ from pathlib import Path
 
 from colonizer_config.errors import FolderError
 
+_OWN_NAMES = frozenset({"colonizer", "local", "tokens"})
+
 SOCKET_PATH_LIMIT_BYTES = 107
 """The longest path that a Unix socket's address holds on Linux (104 on macOS, where the fallback is short too)."""
 
@@ -122,11 +124,11 @@ class Paths:
 
 
 def make_private(folder: Path) -> Path:
-    """The folder, made with mode 0700 where it was missing.
+    """The folder, made with mode 0700 where it was missing, and closed to others where it is ours by name, or empty.
 
     Raises:
-        FolderError: It cannot be made, is not a folder, belongs to somebody else, or others may enter it
-            and that cannot be changed.
+        FolderError: It cannot be made, is not a folder, belongs to somebody else, or others may enter it and
+            closing it would take something from them.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -135,11 +137,21 @@ def make_private(folder: Path) -> Path:
             raise FolderError(f"{folder} is not a folder")
         if found.st_uid != os.geteuid():
             raise FolderError(f"{folder} belongs to user {found.st_uid}; remove it or choose another folder")
-        if stat.S_IMODE(found.st_mode) & 0o077:
+        if (mode := stat.S_IMODE(found.st_mode)) & 0o077:
+            if not _is_ours(folder):
+                raise FolderError(
+                    f"{folder} is open to others (mode {mode:04o}) and holds other things than ours; "
+                    "chmod 700 it, or choose another folder"
+                )
             folder.chmod(0o700)
     except OSError as problem:
         raise FolderError(f"cannot use the folder {folder}: {problem.strerror or problem}") from problem
     return folder
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether the folder is one that only we make, or holds nothing that others could miss."""
+    return folder.name in _OWN_NAMES or folder.name.startswith("colonizer-") or not any(folder.iterdir())
 
 
 def _named(env: Mapping[str, str], name: str) -> Path | None:

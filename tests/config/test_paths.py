@@ -76,3 +76,12 @@ def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
         pytest.skip("there is no folder of another user here")
     with pytest.raises(FolderError, match=f"belongs to user {theirs.stat().st_uid};"):
         make_private(theirs)
+
+
+def test_an_open_folder_with_other_things_in_it_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir(mode=0o755)
+    (folder / "notes.txt").write_text("everybody's")
+    with pytest.raises(FolderError, match="chmod 700"):
+        make_private(folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
