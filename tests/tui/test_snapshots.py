@@ -56,6 +56,9 @@ CUT_DIFF = Diff("main", CUT_FILES, 5, 1, BIG_LOCKFILE + SMALL_DIFF.text, truncat
 NO_ENGINE = "the local engine cannot be started: no space left on device"
 UNSANDBOXED = endpoint(LOCAL, sandbox="none")
 
+MESSAGE_HOPS = 6
+"""How often all queues are waited for: a message passes from widget to widget, and each has a queue of its own."""
+
 SIZES = {"80x24": (80, 24), "120x30": (120, 30), "200x60": (200, 60)}
 
 MAIN_SCREENS: dict[str, tuple[Sequence[HubEvent], list[str]]] = {
@@ -76,8 +79,8 @@ def looks_as_before(
         await until(pilot, lambda: app.deck.view.snapshot is app.cockpit.snapshot)
         for key in keys:
             await pilot.press(key)
-        await pilot.pause()
-        await pilot.pause()
+        for _ in range(MESSAGE_HOPS):
+            await pilot.pause()
 
     return compare(app, run_before=press, terminal_size=size)
 

@@ -134,6 +134,10 @@ class CockpitApp(App[None]):
         self.store_drafts()
         self.exit()
 
+    async def action_quit(self) -> None:
+        """Textual's own way out, which it binds to the same key."""
+        self.do_quit()
+
     # What the panes want.
 
     def on_colony_selected(self, event: intents.ColonySelected) -> None:

@@ -153,8 +153,7 @@ class CardPane(Widget, can_focus=True):
         question, key = self._question, self._key
         if question is None or key is None:
             return
-        delivery = self._delivery()
-        if delivery is not None and not delivery.is_settled:
+        if self._is_on_its_way():
             self.post_message(Refused("it is on its way already"))
             return
         missing = next((place for place, given in enumerate(self._chosen) if given.is_empty), None)
@@ -166,6 +165,7 @@ class CardPane(Widget, can_focus=True):
             self.post_message(Refused(f"{which} not answered yet: pick an option, or write something else"))
             return
         self.store_draft()
+        give_keys(self)  # out of the field: what is typed from now on is no part of the answer
         self.post_message(CardSent(key, question, tuple(self._chosen)))
 
     def do_back(self) -> None:
@@ -254,7 +254,7 @@ class CardPane(Widget, can_focus=True):
 
     def _pick(self, option: int) -> None:
         question = self._question
-        if question is None:
+        if question is None or self._is_on_its_way():
             return
         place, count = self._spot.prompt, self._option_count(self._spot.prompt)
         if option >= count:
@@ -316,6 +316,10 @@ class CardPane(Widget, can_focus=True):
             if delivery.key == self._key and delivery.fingerprint == question.fingerprint
         ]
         return max(ours, key=lambda delivery: delivery.created_at, default=None)
+
+    def _is_on_its_way(self) -> bool:
+        delivery = self._delivery()
+        return delivery is not None and (not delivery.is_settled or delivery.state == "confirmed")
 
     def _option_count(self, place: int) -> int:
         return 0 if self._question is None or not self._question.prompts else len(self._question.prompts[place].options)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from rich.segment import Segment
+from textual import events
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -22,11 +24,21 @@ class Lines(Widget):
     }
     """
 
+    class Widened(Message):
+        """The lines have another width: what was set to fill the old one has to be made anew."""
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's name
         super().__init__(id=id, classes=classes)
         self.ground = "background"
         """On which colour of the palette the lines stand."""
         self._lines: tuple[Line, ...] = ()
+        self._width = 0
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Tells of another width."""
+        if event.size.width != self._width:
+            self._width = event.size.width
+            self.post_message(self.Widened())
 
     def set_lines(self, lines: Sequence[Line]) -> None:
         """Shows other lines; nothing is drawn where they are the same."""

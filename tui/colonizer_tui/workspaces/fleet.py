@@ -137,6 +137,7 @@ class Fleet(Workspace):
         event.stop()
         self.list.needle = event.text.strip().lower()
         self.list.reorder(now=True)
+        self.list.repaint_changed()
         self._show_frame()
         self._show_detail()
 

@@ -7,6 +7,7 @@ from textual.widget import Widget
 from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
 from colonizer_tui.present.view import View
+from colonizer_tui.widgets.lines import Lines
 
 NARROW = 100
 """Below this many columns one pane is shown at a time."""
@@ -29,6 +30,11 @@ class Workspace(Widget):
     def show(self, view: View, topics: Topics) -> None:
         """Shows a moment."""
         raise NotImplementedError
+
+    def on_lines_widened(self, event: Lines.Widened) -> None:
+        """Shows the same moment again in the new width."""
+        event.stop()
+        self.show(self.view, Topics())
 
     def focus_first(self) -> None:
         """Gives the keys to the pane that a person expects them in."""
