@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs
 
+from client.hand_clock import LONG_S
 from client.samples import Json, session
 from colonizer_config.address import SocketAddress
 from colonizer_engines.daemon.listeners import private_socket
@@ -80,13 +81,12 @@ class FleetServer:
         return event
 
     def push(self, path: str, frame: Json) -> None:
-        for socket in self.sockets:
-            if socket.path == path:
-                socket.outgoing.put_nowait(frame)
+        for socket in self.at(path):
+            socket.outgoing.put_nowait(frame)
 
     def end(self, path: str, code: int = 1000) -> None:
         """Closes the sockets of a path."""
-        for socket in [socket for socket in self.sockets if socket.path == path]:
+        for socket in self.at(path):
             self.sockets.remove(socket)
             socket.outgoing.put_nowait(code)
 
@@ -97,19 +97,24 @@ class FleetServer:
     def count(self, what: str) -> int:
         return sum(asked.split("?")[0] == what for asked in self.asked)
 
-    async def until_asked(self, what: str, times: int = 1) -> None:
-        """Returns when it was asked for that often."""
-        async with asyncio.timeout(10):
-            while self.count(what) < times:
+    async def until(self, holds: Callable[[], object]) -> None:
+        """Returns when a request, a message or the end of a socket made the condition hold."""
+        async with asyncio.timeout(LONG_S):
+            while not holds():
                 self._news.clear()
                 await self._news.wait()
 
-    async def until_followed(self, path: str, times: int = 1) -> None:
-        """Returns when so many sockets of the path are open and were sent what there is."""
-        async with asyncio.timeout(10):
-            while sum(socket.path == path for socket in self.sockets) < times:
-                self._news.clear()
-                await self._news.wait()
+    async def until_asked(self, what: str, times: int = 1) -> None:
+        """Returns when it was asked for that often."""
+        await self.until(lambda: self.count(what) >= times)
+
+    def at(self, path: str) -> list[Socket]:
+        """The open sockets of a path."""
+        return [socket for socket in self.sockets if socket.path == path]
+
+    async def until_followed(self, path: str) -> None:
+        """Returns when a socket of the path is open and was sent what there is."""
+        await self.until(lambda: self.at(path))
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         path, query = str(scope["path"]), scope["query_string"].decode()
@@ -200,6 +205,7 @@ class FleetServer:
         finally:
             if socket in self.sockets:
                 self.sockets.remove(socket)
+            self._news.set()
             sending.cancel()
             await asyncio.wait([sending])
 

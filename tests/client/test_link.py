@@ -492,6 +492,7 @@ async def test_a_message_arrives_while_another_colonys_hangs_and_those_of_one_co
         stuck = [cockpit.say(key("a"), text) for text in ("first", "second")]
         other = cockpit.say(key("b"), "third")
         await until(cockpit, lambda now: now.deliveries[other.id].state == "confirmed")
+        await server.until_asked("POST /api/sessions/a/messages")
         states = [cockpit.snapshot.deliveries[delivery.id].state for delivery in stuck]
         assert states == ["sending", "queued"]
         assert server.count("POST /api/sessions/a/messages") == 1
