@@ -4,13 +4,15 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from inspect import isawaitable
 from typing import TypeVar
 
 from rich.text import Text
+from textual import events
 from textual.app import App, ComposeResult
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
 
 from colonizer_client.answers import Chosen
 from colonizer_client.cockpit import Cockpit
@@ -25,6 +27,7 @@ from colonizer_tui.dialogs.help import Help
 from colonizer_tui.dialogs.viewer import Viewer
 from colonizer_tui.fates import Fates
 from colonizer_tui.guard import ControlGuard
+from colonizer_tui.keyboard import Keyboard
 from colonizer_tui.keys import keymap
 from colonizer_tui.panes.card import CardPane
 from colonizer_tui.present.states import Glyphs
@@ -74,9 +77,7 @@ class CockpitApp(App[None]):
         for made in theme.themes():
             self.register_theme(made)
         self.theme = surroundings.theme if surroundings.theme in self.available_themes else theme.DEFAULT_THEME
-        for action in self.keymap.actions.values():
-            for key in action.keys:
-                self._bindings.bind(key, f"act('{action.name}')", show=False, priority=action.name == "quit")
+        self._keyboard = Keyboard(self.keymap, lambda: [self.deck.workspace, self.deck, self._colony_keys, self])
 
     @property
     def ink(self) -> Ink:
@@ -96,6 +97,7 @@ class CockpitApp(App[None]):
         self.run_worker(self.cockpit.run(), name="cockpit")
         if not self.is_headless:
             departure.watch(self)
+        self.watch(self.screen, "focused", self._show_cursor, init=False)
         self.call_after_refresh(self._show_changes)
         self.set_interval(REPAINT_S, self._show_changes)
         self.set_interval(AGES_S, self._count_ages)
@@ -104,21 +106,12 @@ class CockpitApp(App[None]):
         if self.cockpit.store_error:
             self.tell(f"drafts are not kept and nothing can be sent: {self.cockpit.store_error}", is_bad=True)
 
-    async def action_act(self, name: str) -> None:
-        """Does what a key means: the widget with the keys first, then outwards to the application."""
-        chain: list[object] = [] if self.focused is None else [*self.focused.ancestors_with_self[:-1]]
-        if len(self.screen_stack) == 1:
-            chain += [self.deck.workspace, self.deck, self._colony_keys, self]
-        elif name == "quit":
-            chain += [self]  # every other key is the dialog's own
-        for node in chain:
-            doing = getattr(node, f"do_{name}", None)
-            if doing is not None:
-                result = doing()
-                if isawaitable(result):
-                    await result
-                break
-        self.deck.show_frame()
+    async def on_event(self, event: events.Event) -> None:
+        """Keys are taken one after the other, each to its end."""
+        if isinstance(event, events.Key) and await self._keyboard.take(event, self.screen):
+            self.deck.show_frame()
+            return
+        await super().on_event(event)
 
     async def do_help(self) -> None:
         """All keys."""
@@ -220,6 +213,7 @@ class CockpitApp(App[None]):
 
     async def ask(self, dialog: Screen[T], /) -> T | None:
         """The dialog's result, None when it was left."""
+        self.watch(dialog, "focused", self._show_cursor, init=False)
         result: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
         await self.push_screen(dialog, lambda given: None if result.done() else result.set_result(given))
         self._keys_may_go_on.set()
@@ -259,6 +253,12 @@ class CockpitApp(App[None]):
             self.tell(str(problem), is_bad=True)
             return False
         return True
+
+    def _show_cursor(self, focused: Widget | None) -> None:
+        """A real cursor stands where the person types: Textual moves it there, but leaves it hidden."""
+        if self._driver is not None and not self.is_headless and not self._exit:
+            self._driver.write("\x1b[?25h" if isinstance(focused, Input | TextArea) else "\x1b[?25l")
+            self._driver.flush()
 
     # Time.
 

@@ -26,11 +26,10 @@ class Deck(Widget):
     """Shows moments in the workspace in front."""
 
     DEFAULT_CSS = """
-    Deck { layout: vertical; height: 1fr; width: 1fr; }
+    Deck { layout: vertical; height: 1fr; width: 1fr; layers: below above; }
     Deck #header, Deck #footer { height: 1; background: $panel; }
     Deck > .away { display: none; }
-    Deck #too-small { display: none; }
-    Deck.small > * { display: none; }
+    Deck #too-small { layer: above; dock: top; height: 100%; display: none; }
     Deck.small #too-small { display: block; }
     """
 

@@ -40,12 +40,13 @@ class Choice(Dialog[str]):
         """Wraps the text anew."""
         self._draw()
 
-    def on_key(self, event: events.Key) -> None:
+    def take_key(self, event: events.Key) -> bool:
         """A way's own key takes it."""
         for way in self._ways:
             if event.key == way.key:
-                event.stop()
                 self.dismiss(way.name)
+                return True
+        return super().take_key(event)
 
     def _draw(self) -> None:
         width = box_width(self)

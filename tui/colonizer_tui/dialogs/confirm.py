@@ -29,14 +29,12 @@ class Confirm(Dialog[bool]):
         """Wraps the text anew."""
         self._draw()
 
-    def on_key(self, event: events.Key) -> None:
+    def take_key(self, event: events.Key) -> bool:
         """Only `y` says yes."""
-        if event.key == "y":
-            event.stop()
-            self.dismiss(True)
-        elif event.key == "n":
-            event.stop()
-            self.dismiss(False)
+        if event.key in ("y", "n"):
+            self.dismiss(event.key == "y")
+            return True
+        return super().take_key(event)
 
     def _draw(self) -> None:
         width = box_width(self)

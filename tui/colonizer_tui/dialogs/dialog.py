@@ -1,9 +1,9 @@
 """What every dialog is: it names what it is about, says its keys, and has one result."""
 
-from typing import ClassVar, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widget import Widget
@@ -26,8 +26,6 @@ class Dialog(ModalScreen[T], Generic[T]):
     Dialog #dialog-box Lines { background: $panel; height: auto; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
-
     def compose(self) -> ComposeResult:
         """The box with the dialog's own parts."""
         with Vertical(id="dialog-box"):
@@ -37,9 +35,12 @@ class Dialog(ModalScreen[T], Generic[T]):
         """What stands in the box."""
         raise NotImplementedError
 
-    def action_leave(self) -> None:
-        """Leaves without effect."""
-        self.dismiss(None)
+    def take_key(self, event: events.Key) -> bool:
+        """Whether the key is the dialog's own. Esc leaves without effect."""
+        if event.key == "escape":
+            self.dismiss(None)
+            return True
+        return False
 
     def on_mount(self) -> None:
         """The parts stand on the colour of the box."""

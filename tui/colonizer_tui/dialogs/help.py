@@ -52,11 +52,12 @@ class Help(Dialog[None]):
         self.set_lines("help-title", [line(Span("Keys", "strong"), Span("   esc closes", "muted")), EMPTY])
         give_keys(self.query_one(HelpLines))
 
-    def on_key(self, event: events.Key) -> None:
+    def take_key(self, event: events.Key) -> bool:
         """`?` and `q` close it as `esc` does."""
         if event.key in ("question_mark", "q"):
-            event.stop()
             self.dismiss(None)
+            return True
+        return super().take_key(event)
 
 
 def _lines(keymap: Keymap, here: Sequence[str]) -> list[Line]:

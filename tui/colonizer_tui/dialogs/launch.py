@@ -78,25 +78,22 @@ class Launch(Dialog[LaunchOrder]):
         """Wraps the notes anew."""
         self._draw()
 
-    def on_key(self, event: events.Key) -> None:
+    def take_key(self, event: events.Key) -> bool:
         """The form's own keys, which no field takes."""
-        if event.key == "ctrl+s":
-            event.stop()
-            self._launch()
-        elif event.key == "ctrl+a" and len(self._defaults.agents) > 1:
-            event.stop()
-            event.prevent_default()
-            self._agent = (self._agent + 1) % len(self._defaults.agents)
-            self._draw()
-        elif event.key == "ctrl+o":
-            event.stop()
-            self._autopilot = {None: True, True: False, False: None}[self._autopilot]
-            self._draw()
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter goes on to the next field."""
-        event.stop()
-        self.focus_next()
+        match event.key:
+            case "ctrl+s":
+                self._launch()
+            case "ctrl+a" if len(self._defaults.agents) > 1:
+                self._agent = (self._agent + 1) % len(self._defaults.agents)
+                self._draw()
+            case "ctrl+o":
+                self._autopilot = {None: True, True: False, False: None}[self._autopilot]
+                self._draw()
+            case "enter" if isinstance(self.focused, Input):
+                self.focus_next()
+            case _:
+                return super().take_key(event)
+        return True
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """An error is gone as soon as something is changed."""

@@ -70,12 +70,13 @@ class Viewer(Dialog[None]):
         """Counts anew."""
         self.call_after_refresh(self._draw_foot)
 
-    def on_key(self, event: events.Key) -> None:
+    def take_key(self, event: events.Key) -> bool:
         """`v` and `q` close it as `esc` does."""
-        if event.key in ("v", "q"):
-            event.stop()
-            self.dismiss(None)
         self.call_after_refresh(self._draw_foot)
+        if event.key in ("v", "q"):
+            self.dismiss(None)
+            return True
+        return super().take_key(event)
 
     def _draw_foot(self) -> None:
         text = self.query_one(TextLines)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.timer import Timer
@@ -124,11 +123,9 @@ class CardPane(Widget, can_focus=True):
             self._draw_prompt(question, place, spot, width)
         self._draw_foot(question, width)
 
-    def on_key(self, event: events.Key) -> None:
-        """A digit picks an option of the prompt under the cursor."""
-        if has_keys(self) and event.character is not None and event.character in "123456789":
-            event.stop()
-            self._pick(int(event.character) - 1)
+    def pick(self, number: int) -> None:
+        """Picks the option with this number, of the prompt under the cursor."""
+        self._pick(number - 1)
 
     def do_down(self) -> None:
         """The next option, or the next prompt after the last."""

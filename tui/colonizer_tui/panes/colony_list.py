@@ -2,8 +2,6 @@
 
 import time
 
-from textual import events
-
 from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership.models import Colony
 from colonizer_client.snapshot import Topics
@@ -89,10 +87,10 @@ class ColonyList(KeyedList[ColonyKey]):
         colony = self._view.snapshot.colonies.get(key)
         return () if colony is None else fleet.row(colony, self._view, self._columns, self.glyphs)
 
-    def on_key(self, event: events.Key) -> None:
-        """Notes that the person is moving in the list."""
-        del event
+    def move(self, rows: int) -> None:
+        """Moves the selection, and notes that the person is moving in the list."""
         self._touched_at = time.monotonic()
+        super().move(rows)
 
     def on_blur(self) -> None:
         """The person left: what waited takes its place."""

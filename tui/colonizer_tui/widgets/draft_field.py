@@ -1,9 +1,8 @@
 """A field for text of any number of lines, which is kept until it is sent."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from textual import events
-from textual.message import Message
 from textual.widgets import TextArea
 
 from colonizer_tui.guard import printable
@@ -30,18 +29,7 @@ class DraftField(TextArea):
     DraftField .text-area--cursor-line { background: $background; }
     """
 
-    @dataclass
-    class Submitted(Message):
-        """Enter was pressed in a field where it sends."""
-
-        field: "DraftField"
-
-        @property
-        def control(self) -> "DraftField":
-            """The field."""
-            return self.field
-
-    def __init__(self, *, placeholder: str = "", enter_sends: bool = False, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:  # noqa: A002
         super().__init__(
             id=id,
             placeholder=placeholder,
@@ -52,7 +40,6 @@ class DraftField(TextArea):
             compact=True,
         )
         self.cursor_blink = False
-        self.enter_sends = enter_sends
 
     def set_text(self, text: str) -> None:
         """Puts another text in, the cursor at its end; nothing happens where it is the same."""
@@ -61,12 +48,8 @@ class DraftField(TextArea):
             self.move_cursor(self.document.end)
 
     def on_key(self, event: events.Key) -> None:
-        """Enter sends where the field says so; ctrl+j is a line feed everywhere."""
-        if event.key == "enter" and self.enter_sends:
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.Submitted(self))
-        elif event.key == "ctrl+j":
+        """Ctrl+j is a line feed everywhere: enter may send."""
+        if event.key == "ctrl+j":
             event.stop()
             event.prevent_default()
             self.insert("\n")
@@ -85,18 +68,14 @@ class DraftField(TextArea):
             return
         self.insert(text)
 
-    def on_focus(self) -> None:
-        """A real cursor stands where the person types."""
-        _show_hardware_cursor(self, is_shown=True)
 
-    def on_blur(self) -> None:
-        """Nothing is typed here any more."""
-        _show_hardware_cursor(self, is_shown=False)
+class MessageField(DraftField):
+    """A field in which enter sends; ctrl+j is a line feed."""
 
+    def __init__(self, send: Callable[[], None], *, placeholder: str = "") -> None:
+        super().__init__(placeholder=placeholder)
+        self._send = send
 
-def _show_hardware_cursor(field: TextArea, *, is_shown: bool) -> None:
-    """Textual moves the terminal's cursor to the field that has the focus, but leaves it hidden."""
-    driver = field.app._driver  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
-    if driver is not None and not driver.is_headless:
-        driver.write("\x1b[?25h" if is_shown else "\x1b[?25l")
-        driver.flush()
+    def do_enter(self) -> None:
+        """Sends what was typed."""
+        self._send()

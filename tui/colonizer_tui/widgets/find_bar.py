@@ -1,8 +1,8 @@
 """The line in which a person types what they search for."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from textual import events
 from textual.message import Message
 from textual.widgets import Input
 
@@ -25,15 +25,11 @@ class FindBar(Input):
         bar: "FindBar"
         text: str
 
-    @dataclass
-    class Closed(Message):
-        """The keys go back to what was searched."""
-
-        bar: "FindBar"
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's name
-        super().__init__(id=id, placeholder="find…", compact=True, select_on_focus=False)
+    def __init__(self, closed: Callable[[], None]) -> None:
+        super().__init__(placeholder="find…", compact=True, select_on_focus=False)
         self.cursor_blink = False
+        self._give_back = closed
+        """Gives the keys back to what was searched."""
 
     def open(self) -> None:
         """Takes the keys."""
@@ -50,17 +46,14 @@ class FindBar(Input):
         event.stop()
         self.post_message(self.Sought(self, event.value))
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    def do_enter(self) -> None:
         """Keeps what is searched for and gives the keys back."""
-        event.stop()
         if not self.value:
             self.close()
-        self.post_message(self.Closed(self))
+        self._give_back()
 
-    def on_key(self, event: events.Key) -> None:
-        """Esc drops what is searched for."""
-        if event.key == "escape":
-            event.stop()
-            event.prevent_default()
-            self.close()
-            self.post_message(self.Closed(self))
+    def do_back(self) -> None:
+        """Drops what is searched for and gives the keys back."""
+        self.close()
+        self.post_message(self.Sought(self, ""))
+        self._give_back()

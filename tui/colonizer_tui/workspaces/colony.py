@@ -16,7 +16,7 @@ from colonizer_tui.panes.transcript import TranscriptPane
 from colonizer_tui.present import card, inspector, states, words
 from colonizer_tui.present.line import Line, Span, line, spread
 from colonizer_tui.present.view import View
-from colonizer_tui.widgets.draft_field import DraftField
+from colonizer_tui.widgets.draft_field import MessageField
 from colonizer_tui.widgets.find_bar import FindBar
 from colonizer_tui.widgets.ink import ink_of
 from colonizer_tui.widgets.keys_to import give_keys, has_keys
@@ -46,10 +46,10 @@ class ColonyWorkspace(Workspace):
         super().__init__(id=id)
         self.transcript = TranscriptPane(id="transcript")
         self.diff = DiffPane(id="diff")
-        self.field = DraftField(placeholder="message to the agent", enter_sends=True, id="message")
+        self.field = MessageField(self.do_send, placeholder="message to the agent")
         self._head, self._transcript_foot, self._diff_head = Lines(id="colony-head"), Lines(), Lines()
         self._pending, self._message_prompt = Lines(), Lines(id="message-prompt")
-        self._find_bar = FindBar()
+        self._find_bar = FindBar(closed=self._searched)
         self._key: ColonyKey | None = None
         self._saving: Timer | None = None
         self._kept = ""
@@ -168,11 +168,6 @@ class ColonyWorkspace(Workspace):
         elif self._find_bar.has_class("shown"):
             self._find_bar.close()
 
-    def on_draft_field_submitted(self, event: DraftField.Submitted) -> None:
-        """Enter sends the message."""
-        event.stop()
-        self.do_send()
-
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Keeps what is typed."""
         event.stop()
@@ -188,11 +183,11 @@ class ColonyWorkspace(Workspace):
         self.diff.repaint()
         self._show_frame()
 
-    def on_find_bar_closed(self, event: FindBar.Closed) -> None:
+    def _searched(self) -> None:
         """The pane in front gets the keys back, at the first match."""
-        event.stop()
         pane = self.diff if self.has_class("diff") else self.transcript
         give_keys(pane)
+        pane.needle = self._find_bar.value.strip().lower()
         if pane.needle:
             pane.do_next_match()
 

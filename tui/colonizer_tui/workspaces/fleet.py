@@ -49,7 +49,7 @@ class Fleet(Workspace):
         """The transcript of the selected colony, in a wide terminal."""
         self._head, self._caption, self._peek_head = Lines(), Lines(id="fleet-caption"), Lines()
         self._welcome, self._one_line = Lines(id="fleet-welcome"), Lines(id="fleet-line")
-        self._find_bar = FindBar()
+        self._find_bar = FindBar(closed=lambda: give_keys(self.list))
         self._wanted: ColonyKey | None = None
 
     def compose(self) -> ComposeResult:
@@ -140,11 +140,6 @@ class Fleet(Workspace):
         self.list.repaint_changed()
         self._show_frame()
         self._show_detail()
-
-    def on_find_bar_closed(self, event: FindBar.Closed) -> None:
-        """The list gets the keys back."""
-        event.stop()
-        give_keys(self.list)
 
     def _show_detail(self) -> None:
         self.detail.show(self.colony, self.view)

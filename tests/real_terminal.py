@@ -1,0 +1,122 @@
+"""A program in a terminal of its own: all bytes that it writes are kept, and read as a terminal reads them."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+import pyte
+
+PATIENCE_S = 30.0
+
+_UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;]*u|\x1b\[\?[0-9;]*\$p")
+"""Requests of the kitty keyboard protocol and of modes, which pyte would draw as letters."""
+
+RESTORED = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
+"""What leaves the alternate screen, shows the cursor, and switches the mouse and bracketed paste off."""
+
+
+class RealTerminal:
+    """One program on one pseudo-terminal."""
+
+    def __init__(self, argv: Sequence[str], rows: int = 40, columns: int = 140) -> None:
+        self.raw = bytearray()
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self.screen)
+        environment = {
+            **{name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "TMUX")},
+            "TERM": "xterm-256color",
+            "COLORTERM": "truecolor",
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
+        self.pid, self._master = pty.fork()
+        if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+            os.execve(argv[0], list(argv), environment)
+        self.modes = termios.tcgetattr(self._master)
+        """The terminal's modes as the program found them."""
+
+    @property
+    def text(self) -> str:
+        """What is on the screen."""
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def send(self, keys: str | bytes) -> None:
+        """Types."""
+        os.write(self._master, keys.encode() if isinstance(keys, str) else keys)
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Gives the terminal another size."""
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.screen.resize(rows, columns)
+
+    def until(self, condition: Callable[[], object], what: str = "") -> None:
+        """Reads until the condition holds."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(f"{what or 'in vain'}; this is on the screen:\n{self.text}")
+            self._read(min(left, 0.2))
+
+    def shows(self, *texts: str) -> None:
+        """Reads until all of these are on the screen."""
+        self.until(lambda: all(text in self.text for text in texts), f"waited for {texts}")
+
+    def hang_up(self) -> None:
+        """Takes the terminal away."""
+        os.close(self._master)
+
+    def kill(self, number: int) -> None:
+        """Sends a signal."""
+        os.kill(self.pid, number)
+
+    def ended(self) -> int:
+        """Reads to the end; the exit code, negative for a signal."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self._read(0)
+                return os.waitstatus_to_exitcode(status)
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"it does not end; this is on the screen:\n{self.text}")
+            self._read(0.05)
+
+    def is_restored(self) -> bool:
+        """Whether the modes are those that the program found, and all that it switched on was switched off again."""
+        return termios.tcgetattr(self._master) == self.modes and all(
+            self.raw.rfind(off) > self.raw.rfind(off.replace(b"l", b"h") if off.endswith(b"l") else b"\x1b[?25l")
+            for off in RESTORED
+        )
+
+    def _read(self, timeout_s: float) -> None:
+        try:
+            ready, _, _ = select.select([self._master], [], [], timeout_s)
+            received = os.read(self._master, 1 << 16) if ready else b""
+        except (OSError, ValueError):
+            return  # nobody writes any more
+        self.raw += received
+        self._stream.feed(_UNKNOWN_TO_PYTE.sub(b"", received))
+
+
+@contextmanager
+def real_terminal(*argv: str, rows: int = 40, columns: int = 140) -> Iterator[RealTerminal]:
+    """A program in a terminal, ended with the test."""
+    terminal = RealTerminal(argv, rows, columns)
+    try:
+        yield terminal
+    finally:
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(terminal.pid, signal.SIGKILL)
+            os.waitpid(terminal.pid, 0)
+        with suppress(OSError):
+            terminal.hang_up()

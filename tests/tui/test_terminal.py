@@ -1,0 +1,163 @@
+"""The cockpit in a real terminal: what it writes, how it leaves, what is left when it is killed."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from colonizer_client.errors import ClientError
+from colonizer_client.mothership import calls
+from real_engine import RealEngine, real_engine
+from real_git import Clone, new_clone
+from real_terminal import RealTerminal, real_terminal
+
+COCKPIT = (sys.executable, "-m", "colonizer_cli.main", "tui")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clone:
+    clone = new_clone(tmp_path / "notes", {"README.md": "# Notes\n", "app.py": "print('hello')\n"})
+    monkeypatch.chdir(clone.path)
+    return clone
+
+
+@pytest.fixture
+def engine(repository: Clone) -> Iterator[RealEngine]:
+    with real_engine() as running:
+        yield running
+
+
+def launch(terminal: RealTerminal, task: str = "Say hello") -> None:
+    """Launches a demo colony by the form, and waits for its first question."""
+    terminal.shows("No colonies yet")
+    terminal.send("c")
+    terminal.shows("Colonize")
+    terminal.send(f"{task}\x13")
+    terminal.shows("What should I add to this repository?")
+
+
+@pytest.mark.parametrize(
+    ("leave", "code"),
+    [("\x11", 0), (signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, 128 + signal.SIGINT)],
+    ids=["ctrl+q", "SIGTERM", "SIGINT"],
+)
+def test_leaving_gives_the_terminal_back_as_it_was(engine: RealEngine, leave: str | int, code: int) -> None:
+    with real_terminal(*COCKPIT) as terminal:
+        terminal.shows("No colonies yet")
+        terminal.send(leave) if isinstance(leave, str) else terminal.kill(leave)
+        assert terminal.ended() == code
+        assert terminal.is_restored()
+
+
+def test_quitting_from_an_open_card_sends_nothing_and_keeps_the_draft(engine: RealEngine) -> None:
+    with real_terminal(*COCKPIT) as terminal:
+        launch(terminal)
+        terminal.send("a")
+        terminal.shows("1 A guide for agents")
+        terminal.send("4half a thought")
+        terminal.shows("half a thought", "draft kept")
+        terminal.send("\x11")
+        assert terminal.ended() == 0
+        assert terminal.is_restored()
+    (colony,) = engine.colonies()
+    assert colony.status == "waiting_for_answer"
+    with real_terminal(*COCKPIT) as terminal:
+        terminal.shows("What should I add to this repository?")
+        terminal.send("a")
+        terminal.shows("half a thought")
+
+
+@pytest.mark.parametrize("how", ["hang up", "SIGHUP", "SIGKILL"])
+def test_a_terminal_that_goes_away_sends_nothing_and_keeps_the_draft(engine: RealEngine, how: str) -> None:
+    with real_terminal(*COCKPIT) as terminal:
+        launch(terminal)
+        terminal.send("a")
+        terminal.shows("1 A guide for agents")
+        terminal.send("4half a thought")
+        terminal.until(lambda: b"half a thought" in (engine_drafts(engine)), "the draft to be stored")
+        if how == "hang up":
+            terminal.hang_up()
+        else:
+            terminal.kill(signal.SIGHUP if how == "SIGHUP" else signal.SIGKILL)
+        psutil.Process(terminal.pid).wait(20)
+    (colony,) = engine.colonies()
+    assert colony.status == "waiting_for_answer"
+    detail = engine.ask(calls.colony(colony.key.endpoint, colony.key.colony))
+    assert detail.answered == ()
+    with real_terminal(*COCKPIT) as terminal:
+        terminal.shows("What should I add to this repository?")
+        terminal.send("a")
+        terminal.shows("half a thought")
+
+
+def engine_drafts(engine: RealEngine) -> bytes:
+    """The bytes of the drafts' database, its log included."""
+    database = engine.paths.engine.cockpit_db
+    return b"".join(
+        path.read_bytes() for path in (database, database.with_name(database.name + "-wal")) if path.exists()
+    )
+
+
+def test_every_size_down_to_one_cell_is_survived_with_a_card_open(engine: RealEngine) -> None:
+    with real_terminal(*COCKPIT) as terminal:
+        launch(terminal)
+        terminal.send("a")
+        terminal.shows("1 A guide for agents")
+        terminal.send("2")
+        terminal.shows("draft kept")
+        for rows, columns in ((24, 80), (10, 40), (5, 20), (5, 5), (2, 2), (1, 1), (3, 200), (60, 1)):
+            terminal.resize(rows, columns)
+            terminal.until(lambda: psutil.pid_exists(terminal.pid))
+        terminal.resize(9, 39)
+        terminal.shows("too small")
+        terminal.resize(40, 140)
+        terminal.shows("(•) 2 A map of the files", "draft kept")
+        terminal.send("\x11")
+        assert terminal.ended() == 0
+        assert terminal.is_restored()
+    assert engine.colonies()[0].status == "waiting_for_answer"
+
+
+def process_of(engine: RealEngine) -> int | None:
+    """The engine's process, None while it does not answer."""
+    try:
+        return engine.pid()
+    except ClientError:
+        return None
+
+
+def test_a_killed_engine_comes_back_and_the_colony_says_why_it_stopped(engine: RealEngine) -> None:
+    with real_terminal(*COCKPIT) as terminal:
+        launch(terminal)
+        killed = engine.pid()
+        agents = [child.pid for child in psutil.Process(killed).children(recursive=True)]
+        os.kill(killed, signal.SIGKILL)
+        terminal.until(lambda: process_of(engine) not in (None, killed), "another engine")
+        terminal.shows("stopped", "Say hello")
+        assert not [pid for pid in agents if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
+        (colony,) = engine.colonies()
+        assert colony.status == "stopped"
+        assert "killed" in colony.error
+        terminal.send("r")
+        terminal.shows("What should I add to this repository?")
+        terminal.send("\x11")
+        assert terminal.ended() == 0
+
+
+@pytest.mark.parametrize(
+    ("stdin", "stderr", "term"), [("null", "tty", "xterm"), ("tty", "null", "xterm"), ("tty", "tty", "dumb")]
+)
+def test_without_a_terminal_it_says_what_to_use_instead(
+    tmp_path: Path, stdin: str, stderr: str, term: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redirections = f"{'</dev/null' if stdin == 'null' else ''} {f'2>{tmp_path}/said' if stderr == 'null' else ''}"
+    command = f"TERM={term} {' '.join(COCKPIT)} {redirections}"
+    with real_terminal("/bin/sh", "-c", command) as terminal:
+        assert terminal.ended() == 1
+        said = (tmp_path / "said").read_text() if stderr == "null" else terminal.raw.decode()
+    assert "use the plain commands instead: colonizer list" in said
+    assert "\x1b" not in said
