@@ -256,6 +256,7 @@ async def test_a_stream_that_ends_is_followed_again_and_what_was_missed_is_there
         await server.until_followed(STREAM)
         server.end(STREAM)
         snapshot = await until(cockpit, is_silent)
+        assert error(snapshot) == "the live stream ended"
         assert set(snapshot.colonies) == {key("a")}, "a dead host's rows stay"
         del server.sessions["a"]
         server.put("b", status="idle")

@@ -25,7 +25,7 @@ from colonizer_client.errors import (
 )
 from colonizer_client.mothership import http
 from colonizer_client.mothership.http import HttpTransport, open_transport
-from colonizer_client.mothership.transport import Server
+from colonizer_client.mothership.transport import CLOSE_TIMEOUT_S, Server
 from colonizer_config.address import HttpAddress, SocketAddress
 
 pytestmark = pytest.mark.anyio
@@ -224,7 +224,7 @@ async def test_leaving_a_socket_does_not_wait_for_a_server_that_hangs() -> None:
         async with transport.socket(PATH) as socket:
             heard_first = await anext(aiter(socket))
         assert heard_first == "hi"
-    assert http.CLOSE_TIMEOUT_S < 0.3
+    assert CLOSE_TIMEOUT_S < 0.3
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "nonsense://x"])

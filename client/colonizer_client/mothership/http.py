@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from colonizer_client.errors import NoReply, Unreachable, Unreadable
 from colonizer_client.mothership.calls import Call
-from colonizer_client.mothership.replies import Reply, refuse_encoding
+from colonizer_client.mothership.replies import Reply, refuse_encoding, refuse_socket
 from colonizer_client.mothership.transport import (
+    CLOSE_TIMEOUT_S,
     CONNECT_TIMEOUT_S,
     FRAME_LIMIT_BYTES,
     REPLY_LIMIT_BYTES,
@@ -24,8 +25,9 @@ from colonizer_client.mothership.transport import (
     Server,
     Socket,
     base_url,
+    socket_url,
+    words_of,
 )
-from colonizer_client.text import safe_line
 from colonizer_config.address import SocketAddress
 from colonizer_config.token import Token
 
@@ -36,9 +38,6 @@ T = TypeVar("T")
 
 SOCKET_PING_S = 20.0
 """Both the interval of our pings and the time that an answer to one may take."""
-
-CLOSE_TIMEOUT_S = 0.2
-"""A host that does not answer may hold up neither another attempt nor the end of the program."""
 
 BROKEN_PROTOCOL = frozenset({1002, 1003, 1007, 1009})
 """With these codes we close a socket that breaks the protocol or whose message is too large."""
@@ -55,7 +54,7 @@ async def open_transport(server: Server, token: Token) -> "HttpTransport":
     try:
         return HttpTransport(server, token)
     except (ImportError, ValueError) as problem:
-        raise Unreachable(f"the proxy of this environment cannot be used: {_words(problem)}") from problem
+        raise Unreachable(f"the proxy of this environment cannot be used: {words_of(problem)}") from problem
 
 
 class HttpTransport:
@@ -95,12 +94,12 @@ class HttpTransport:
         try:
             connection = await _connect(self.server, path, self._headers)
         except InvalidStatus as refused:
-            _raise_refusal(refused.response.status_code, bytes(refused.response.body or b""), refused.response.headers)
-            raise
+            answered = refused.response
+            refuse_socket(answered.status_code, answered.body, answered.headers.get("Content-Type", ""))
         except (TimeoutError, InvalidMessage, EOFError) as problem:
-            raise NoReply(f"no answer from {self.server}: {_words(problem)}") from problem
+            raise NoReply(f"no answer from {self.server}: {words_of(problem)}") from problem
         except (OSError, InvalidHandshake, WebSocketException) as problem:
-            raise Unreachable(f"nothing answers on {self.server}: {_words(problem)}") from problem
+            raise Unreachable(f"nothing answers on {self.server}: {words_of(problem)}") from problem
         try:
             yield _WebSocket(connection)
         finally:
@@ -129,9 +128,9 @@ class HttpTransport:
                 self._note_date(response.headers.get("Date", ""))
                 return await self._read(response)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol) as problem:
-            raise Unreachable(f"nothing answers on {self.server}: {_words(problem)}") from problem
+            raise Unreachable(f"nothing answers on {self.server}: {words_of(problem)}") from problem
         except (httpx.HTTPError, TimeoutError) as problem:
-            raise NoReply(f"no answer from {self.server}: {_words(problem)}") from problem
+            raise NoReply(f"no answer from {self.server}: {words_of(problem)}") from problem
 
     async def _read(self, response: "httpx.Response") -> Reply:
         refuse_encoding(response.headers.get("Content-Encoding", ""))
@@ -168,7 +167,7 @@ class _WebSocket:
                 yield message
         except ConnectionClosed as end:
             if end.sent is not None and end.sent.code in BROKEN_PROTOCOL and not end.rcvd_then_sent:
-                raise Unreadable(f"the socket broke its protocol: {_words(end)}") from end
+                raise Unreadable(f"the socket broke its protocol: {words_of(end)}") from end
 
     async def send(self, text: str) -> None:
         from websockets.exceptions import ConnectionClosed
@@ -188,7 +187,7 @@ async def _connect(server: Server, path: str, headers: dict[str, str]) -> Any:
         def process_redirect(self, exc: Exception) -> Exception | str:
             return exc
 
-    url = base_url(server).replace("http", "ws", 1) + path
+    url = socket_url(server, path)
     options: dict[str, Any] = {
         "additional_headers": {"Authorization": headers["Authorization"]},
         "max_size": FRAME_LIMIT_BYTES,
@@ -207,15 +206,3 @@ async def _connect(server: Server, path: str, headers: dict[str, str]) -> Any:
 def _stays_here(server: Server) -> bool:
     """Whether the server is on this machine, so that no proxy may lie between."""
     return isinstance(server, SocketAddress) or server.is_loopback
-
-
-def _raise_refusal(status: int, body: bytes, headers: Any) -> None:
-    Reply(status, body, headers.get("Content-Type", "")).body_of_success()
-    raise Unreadable(f"the server answered a socket with status {status}")
-
-
-def _words(problem: BaseException) -> str:
-    if isinstance(problem, TimeoutError):
-        return "it took too long"
-    cause = problem.__cause__ or problem
-    return safe_line(str(cause) or type(problem).__name__, limit=200)

@@ -91,11 +91,6 @@ class MothershipLink:
         self._tasks: asyncio.TaskGroup | None = None
         self._following: dict[ColonyId, asyncio.Task[None]] = {}
 
-    @property
-    def state(self) -> EndpointState:
-        """The connection as it is now."""
-        return self._state
-
     async def run(self) -> None:
         """Keeps the connection up until it is cancelled."""
         while True:

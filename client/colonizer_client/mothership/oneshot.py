@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 from colonizer_client.errors import NoReply, Unreachable, Unreadable
 from colonizer_client.mothership.calls import Call
 from colonizer_client.mothership.replies import Reply, refuse_encoding
-from colonizer_client.mothership.transport import REPLY_LIMIT_BYTES, REQUEST_TIMEOUT_S, Server
-from colonizer_client.text import safe_line
+from colonizer_client.mothership.transport import REPLY_LIMIT_BYTES, REQUEST_TIMEOUT_S, Server, words_of
 from colonizer_config.address import SocketAddress
 from colonizer_config.token import Token
 
@@ -41,12 +40,12 @@ class OneShot:
             connection.connect()
         except OSError as problem:
             connection.close()
-            raise Unreachable(_words(problem)) from problem
+            raise Unreachable(words_of(problem)) from problem
         try:
             with _deadline(connection.sock, self._timeout_s):
                 return self._exchange(connection, call)
         except (OSError, http.client.HTTPException) as problem:
-            raise NoReply(_words(problem)) from problem
+            raise NoReply(words_of(problem)) from problem
         finally:
             connection.close()
 
@@ -111,9 +110,3 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
         self.sock.connect(self._path)
-
-
-def _words(problem: BaseException) -> str:
-    if isinstance(problem, TimeoutError):
-        return "it took too long"
-    return safe_line(str(getattr(problem, "strerror", None) or problem) or type(problem).__name__, limit=200)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import NoReturn
 
 from colonizer_client.errors import (
     Conflict,
@@ -76,6 +77,16 @@ def refuse_encoding(encoding: str) -> None:
     """
     if encoding.strip().lower() not in ("", "identity"):
         raise Unreadable(f"a reply in an encoding that was not asked for: {safe_line(encoding, limit=100)}")
+
+
+def refuse_socket(status: int, body: bytes | bytearray | None, content_type: str) -> NoReturn:
+    """Raises what a server answered in place of opening a WebSocket.
+
+    Raises:
+        ClientError: As `Reply.body_of_success`; `Unreadable` where it was no refusal either.
+    """
+    Reply(status, bytes(body or b""), content_type).body_of_success()
+    raise Unreadable(f"the server answered a socket with status {status}")
 
 
 def json_of(reply: Reply) -> object:

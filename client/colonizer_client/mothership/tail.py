@@ -6,9 +6,15 @@ from contextlib import suppress
 from http.client import HTTP_PORT, HTTPS_PORT
 
 from colonizer_client.errors import NoReply, Unreachable
-from colonizer_client.mothership.replies import Reply
-from colonizer_client.mothership.transport import CONNECT_TIMEOUT_S, FRAME_LIMIT_BYTES, Server, base_url
-from colonizer_client.text import safe_line
+from colonizer_client.mothership.replies import refuse_socket
+from colonizer_client.mothership.transport import (
+    CLOSE_TIMEOUT_S,
+    CONNECT_TIMEOUT_S,
+    FRAME_LIMIT_BYTES,
+    Server,
+    socket_url,
+    words_of,
+)
 from colonizer_config.address import SocketAddress
 from colonizer_config.token import Token
 
@@ -28,14 +34,14 @@ def frames(server: Server, token: Token, path: str) -> Iterator[str | bytes]:
     connected = _connected(server)
     try:
         opened = connect(
-            base_url(server).replace("http", "ws", 1) + path,
+            socket_url(server, path),
             sock=connected,
             additional_headers={"Authorization": f"Bearer {token.reveal()}"},
             user_agent_header=None,
             compression=None,
             proxy=None,
             open_timeout=CONNECT_TIMEOUT_S,
-            close_timeout=1.0,
+            close_timeout=CLOSE_TIMEOUT_S,
             max_size=FRAME_LIMIT_BYTES,
         )
         with opened as connection, suppress(ConnectionClosed):
@@ -44,9 +50,8 @@ def frames(server: Server, token: Token, path: str) -> Iterator[str | bytes]:
         for cause in (problem, problem.__cause__):
             if isinstance(cause, InvalidStatus):
                 answered = cause.response
-                kind = answered.headers.get("Content-Type", "")
-                Reply(answered.status_code, bytes(answered.body or b""), kind).body_of_success()
-        raise NoReply(_words(problem)) from problem
+                refuse_socket(answered.status_code, answered.body, answered.headers.get("Content-Type", ""))
+        raise NoReply(words_of(problem)) from problem
     finally:
         connected.close()
 
@@ -54,19 +59,22 @@ def frames(server: Server, token: Token, path: str) -> Iterator[str | bytes]:
 def _connected(server: Server) -> socket.socket:
     try:
         if isinstance(server, SocketAddress):
-            connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            connected.settimeout(CONNECT_TIMEOUT_S)
-            connected.connect(str(server.path))
+            connected = _unix_connection(str(server.path))
         else:
             port = server.port or (HTTPS_PORT if server.scheme == "https" else HTTP_PORT)
             connected = socket.create_connection((server.host, port), CONNECT_TIMEOUT_S)
     except OSError as problem:
-        raise Unreachable(_words(problem)) from problem
+        raise Unreachable(words_of(problem)) from problem
     connected.settimeout(None)
     return connected
 
 
-def _words(problem: BaseException) -> str:
-    if isinstance(problem, TimeoutError):
-        return "it took too long"
-    return safe_line(str(getattr(problem, "strerror", None) or problem) or type(problem).__name__, limit=200)
+def _unix_connection(path: str) -> socket.socket:
+    connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connected.settimeout(CONNECT_TIMEOUT_S)
+        connected.connect(path)
+    except OSError:
+        connected.close()
+        raise
+    return connected
