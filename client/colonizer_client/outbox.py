@@ -214,13 +214,20 @@ def _from_row(row: tuple[object, ...]) -> Delivery:
         id=str(delivery_id),
         key=ColonyKey(EndpointName(str(endpoint)), ColonyId(str(colony))),
         kind="answer" if kind == "answer" else "message",
-        body=wire.mapping(json.loads(str(body))),
+        body=_parsed(str(body)),
         state=cast(State, state),
         words=str(words),
         attempts=int(cast(int, attempts)),
         created_at=float(cast(float, created_at)),
         settled_at=None if settled_at is None else float(cast(float, settled_at)),
     )
+
+
+def _parsed(body: str) -> Mapping[str, object]:
+    try:
+        return wire.mapping(json.loads(body))
+    except ValueError:
+        return {}  # a damaged row: its server refuses it, and the person is told
 
 
 def _process_name(pid: int) -> str:

@@ -153,6 +153,14 @@ def test_what_a_face_that_is_gone_was_sending_is_unsure(outbox: Outbox, store: S
     assert (mine.state, mine.attempts) == ("unsure", 1)
 
 
+def test_a_damaged_row_costs_no_other(outbox: Outbox, store: Store) -> None:
+    damaged, whole = outbox.put_answer(key(), ASKED, BODY), outbox.put_message(key(), "x")
+    store.write(lambda db: db.execute("UPDATE outbox SET body = '{not json' WHERE id = ?", (damaged.id,)))
+    first, second = outbox.unsettled(HQ)
+    assert (first.fingerprint, first.asked_at, first.answer().answers) == ("", None, {})
+    assert second == whole
+
+
 FACE = """
 import sys
 from pathlib import Path

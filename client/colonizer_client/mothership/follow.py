@@ -64,7 +64,8 @@ class Follower:
                 raise
             except ClientError as problem:
                 self._show(error=str(problem))
-            self._show(phase=Phase.RECONNECTING)
+            finally:
+                self._show(phase=Phase.RECONNECTING)
             failures = 0 if had != (self._place.epoch, self._place.seq) else failures + 1
             longest = min(BACKOFF_FIRST_S * 2**failures, BACKOFF_LIMIT_S)
             await self._clock.sleep(longest * self._chance.uniform(0.5, 1.0))
