@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from enum import Enum, auto
-from typing import Protocol, TypeVar
 
 from colonizer_client.clock import Clock
 from colonizer_client.errors import (
@@ -17,11 +16,9 @@ from colonizer_client.errors import (
     Unreadable,
 )
 from colonizer_client.mothership import calls, wire
-from colonizer_client.mothership.calls import Call
+from colonizer_client.mothership.calls import Ask
 from colonizer_client.mothership.models import ColonyDetail
 from colonizer_client.outbox import Delivery, Fate, Outbox
-
-T = TypeVar("T")
 
 ANSWER_ATTEMPTS = 2
 """An answer is sent once more when its reply was lost and its question is still open; then a person decides."""
@@ -33,14 +30,6 @@ RECORD_DELAY_S = 1.0
 """A question can be closed a moment before its answer is on the server's record."""
 
 
-class Asker(Protocol):
-    """Runs calls against the one mothership that a delivery is for."""
-
-    async def __call__(self, call: Call[T], /) -> T:
-        """The call's result; raises ClientError."""
-        ...
-
-
 class Courier:
     """Settles deliveries. `report` is told of every change of one."""
 
@@ -49,13 +38,13 @@ class Courier:
         self._report = report
         self._clock = clock
 
-    async def deliver(self, delivery: Delivery, ask: Asker) -> Delivery:
+    async def deliver(self, delivery: Delivery, ask: Ask) -> Delivery:
         """The delivery after it was taken as far as it goes now; one that is not settled has to be brought again.
 
         Raises:
-            LinkError: The mothership could not be asked; the delivery waits for the next connection.
             SignInNeeded: The token is refused; the delivery waits until the person has signed in.
-            StoreError: The outbox cannot be written.
+            ClientError: The mothership cannot be asked, or does not tell (LinkError, ServerFault, …); the delivery
+                waits. StoreError: the outbox cannot be written.
         """
         claimed = self._outbox.claim(delivery)
         if claimed is None:
@@ -65,7 +54,7 @@ class Courier:
             return await self._find_out(claimed, ask)
         return await self._bring(claimed, ask)
 
-    async def _bring(self, delivery: Delivery, ask: Asker) -> Delivery:
+    async def _bring(self, delivery: Delivery, ask: Ask) -> Delivery:
         try:
             words = await _send(delivery, ask)
         except (SignInNeeded, Unreachable) as problem:
@@ -80,7 +69,7 @@ class Courier:
             return self._settle(delivery, "refused", str(refusal))
         return self._settle(delivery, "confirmed", words)
 
-    async def _after_silence(self, delivery: Delivery, ask: Asker, problem: ClientError) -> Delivery:
+    async def _after_silence(self, delivery: Delivery, ask: Ask, problem: ClientError) -> Delivery:
         if delivery.kind == "answer":
             words = f"no reply ({problem}): asking the server"
             return await self._find_out(self._reported(self._outbox.mark_unsure(delivery, words)), ask)
@@ -88,7 +77,7 @@ class Courier:
             return self._settle(delivery, "undelivered", f"no reply, {delivery.attempts} times ({problem})")
         return self._reported(self._outbox.put_back(delivery, f"no reply ({problem}): it is sent again"))
 
-    async def _find_out(self, delivery: Delivery, ask: Asker, refusal: Refusal | None = None) -> Delivery:
+    async def _find_out(self, delivery: Delivery, ask: Ask, refusal: Refusal | None = None) -> Delivery:
         """Reads the question again, then the record: an answer that lands in between is on record then.
 
         A refusal as such does not tell: the answer before it, whose reply was lost, may have closed the question.
@@ -106,7 +95,7 @@ class Courier:
         words = "no reply: asked the server, still open: sent once more"
         return await self.deliver(self._reported(self._outbox.put_back(delivery, words)), ask)
 
-    async def _look_up(self, delivery: Delivery, ask: Asker, refusal: Refusal | None) -> Delivery:
+    async def _look_up(self, delivery: Delivery, ask: Ask, refusal: Refusal | None) -> Delivery:
         """Settles an answer whose question is closed, by the server's record of answers."""
         whose = await self._on_record(delivery, ask)
         if whose is Record.NONE:
@@ -123,7 +112,7 @@ class Courier:
             return self._settle(delivery, "undelivered", words)
         return self._settle(delivery, "refused", "the question is no longer asked")
 
-    async def _on_record(self, delivery: Delivery, ask: Asker) -> "Record":
+    async def _on_record(self, delivery: Delivery, ask: Ask) -> "Record":
         return whose(delivery, await ask(calls.colony(delivery.key.endpoint, delivery.key.colony)))
 
     def _settle(self, delivery: Delivery, fate: Fate, words: str) -> Delivery:
@@ -161,7 +150,7 @@ def whose(delivery: Delivery, detail: ColonyDetail) -> Record:
     return Record.OURS if ours and all(on_record.get(text) == value for text, value in ours.items()) else Record.ANOTHER
 
 
-async def _send(delivery: Delivery, ask: Asker) -> str:
+async def _send(delivery: Delivery, ask: Ask) -> str:
     """What is to be known of a delivery that was taken."""
     if delivery.kind == "answer":
         await ask(calls.answer(delivery.key.colony, delivery.answer()))

@@ -551,6 +551,26 @@ async def test_an_answer_is_delivered_and_its_question_read_again(
     ]
 
 
+@pytest.mark.parametrize("reply", [(500, "broken"), (403, "no"), (200, "not json")])
+async def test_an_answer_whose_fate_the_server_does_not_tell_takes_no_connection_down(
+    server: FleetServer, tmp_path: Path, clock: HandClock, reply: tuple[int, Any]
+) -> None:
+    server.questions["a"] = question_body("q-1", prompt("Which?", "x"))
+    server.put("a", status="waiting_for_answer")
+    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
+        asked = (await until(cockpit, lambda now: now.questions)).questions[key("a")]
+        server.replies["POST", "/api/sessions/a/answer"] = (500, "broken")
+        server.replies["GET", "/api/sessions/a/question"] = reply
+        put = cockpit.answer(key("a"), asked, [Chosen(("x",))])
+        await until(cockpit, lambda now: now.deliveries[put.id].state == "unsure")
+        (pause,) = await clock.until_sleeping()
+        assert is_live(cockpit.snapshot)
+        server.replies = {("POST", "/api/sessions/a/answer"): (204, None)}
+        clock.move(pause)
+        await until(cockpit, lambda now: now.deliveries[put.id].state == "confirmed")
+        assert server.count(f"WS {STREAM}") == 1
+
+
 async def test_an_outbox_that_cannot_be_written_takes_no_connection_down(
     server: FleetServer, tmp_path: Path, clock: HandClock
 ) -> None:

@@ -7,7 +7,7 @@ answer `colony_status ../tokens` with its token list).
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
 from colonizer_client.answers import AnswerBody
@@ -48,6 +48,14 @@ class Call(Generic[T]):
     def as_json(self) -> "Call[object]":
         """The same request, its reply taken as plain JSON: raw, never to be drawn."""
         return self.reading(json_of)
+
+
+class Ask(Protocol):
+    """Runs calls against one mothership."""
+
+    async def __call__(self, call: Call[T], /) -> T:
+        """The call's result; raises ClientError."""
+        ...
 
 
 def standing() -> Call[Standing]:

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from colonizer_client.clock import Clock
-from colonizer_client.courier import Asker, Courier
-from colonizer_client.errors import LinkError, StoreError
+from colonizer_client.courier import Courier
+from colonizer_client.errors import ClientError, SignInNeeded, StoreError
 from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
+from colonizer_client.mothership.calls import Ask
 from colonizer_client.outbox import Delivery, Outbox
 from colonizer_client.snapshot import DeliveryChanged, HubEvent
 
@@ -25,7 +26,7 @@ class Carrier:
         self,
         endpoint: EndpointName,
         outbox: Callable[[], Outbox | None],
-        ask: Asker,
+        ask: Ask,
         post: Callable[[HubEvent], None],
         settled: Callable[[ColonyId], None],
         clock: Clock,
@@ -74,11 +75,13 @@ class Carrier:
                 if delivery is None:
                     return
                 delivery = await courier.deliver(delivery, self._ask)
-            except LinkError:
-                pass
+            except SignInNeeded:
+                raise
             except StoreError as problem:
                 if delivery is not None:
                     self._report(replace(delivery, words=str(problem)))
+            except ClientError:
+                pass  # the courier has said how the delivery is
             if delivery is not None and delivery.is_settled:
                 self._settled(key.colony)
             else:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from colonizer_client.clock import Clock
-from colonizer_client.errors import ClientError, LinkError, SignInNeeded, Unreadable
+from colonizer_client.errors import ClientError, SignInNeeded, Unreachable, Unreadable
 from colonizer_client.identity import ColonyId, ColonyKey
 from colonizer_client.mothership import calls, events, frames, wire
+from colonizer_client.mothership.calls import Ask
 from colonizer_client.mothership.log import Place, Verdict
 from colonizer_client.mothership.models import Colony
-from colonizer_client.mothership.questions import Ask
 from colonizer_client.mothership.transport import Socket, Transport
 from colonizer_client.snapshot import HubEvent, Phase, TranscriptChanged, TranscriptState
 from colonizer_client.transcript import Item, Mark, RunBegan, Transcript
@@ -74,10 +74,10 @@ class Follower:
         """Sends a command over the socket.
 
         Raises:
-            LinkError: The socket is not open.
+            LinkError: The socket is not open, or closed meanwhile.
         """
         if self._socket is None:
-            raise LinkError("the colony's log is not connected right now; try again")
+            raise Unreachable("the colony's log is not connected right now; try again")
         await self._socket.send(json.dumps(command))
 
     async def load_older(self, ask: Ask) -> None:

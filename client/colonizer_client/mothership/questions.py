@@ -2,18 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import Protocol, TypeVar
 
 from colonizer_client.clock import Clock
 from colonizer_client.errors import ClientError, NotFound, Refusal, ServerFault, SignInNeeded, Unreadable
 from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
 from colonizer_client.mothership import calls, decode, frames, wire
-from colonizer_client.mothership.calls import Call
+from colonizer_client.mothership.calls import Ask
 from colonizer_client.mothership.events import Asked
 from colonizer_client.mothership.models import Colony, OpenQuestion
 from colonizer_client.snapshot import HubEvent, QuestionRead
-
-T = TypeVar("T")
 
 READERS = 4
 """Questions that are read at once: the rest of the mothership's traffic must not wait for them."""
@@ -23,14 +20,6 @@ RETRY_S = 5.0
 
 EVENT_PAGE = 50
 """Events of the newest page in which a question's own event is looked for."""
-
-
-class Ask(Protocol):
-    """Runs calls against the mothership."""
-
-    async def __call__(self, call: Call[T], /) -> T:
-        """The call's result; raises ClientError."""
-        ...
 
 
 class QuestionReader:
