@@ -31,7 +31,7 @@ from colonizer_tui.keyboard import Keyboard
 from colonizer_tui.keys import keymap
 from colonizer_tui.panes.card import CardPane
 from colonizer_tui.present.states import Glyphs
-from colonizer_tui.present.view import Inboxes
+from colonizer_tui.present.view import Digests
 from colonizer_tui.reading import Reading
 from colonizer_tui.surroundings import Surroundings
 from colonizer_tui.widgets.ink import Ink
@@ -58,6 +58,7 @@ class CockpitApp(App[None]):
     ToastRack { align: right bottom; margin-bottom: 1; }
     """
 
+    AUTO_FOCUS = None
     ENABLE_COMMAND_PALETTE = False
     TITLE = "colonizer"
 
@@ -71,7 +72,7 @@ class CockpitApp(App[None]):
         self._reading = Reading(self.deck, cockpit, self)
         self._fates = Fates(cockpit, self)
         self._subscription = cockpit.subscribe()
-        self._inboxes = Inboxes()
+        self._digests = Digests()
         self._guard = ControlGuard()
         self._keys_may_go_on = asyncio.Event()
         for made in theme.themes():
@@ -109,7 +110,7 @@ class CockpitApp(App[None]):
     async def on_event(self, event: events.Event) -> None:
         """Keys are taken one after the other, each to its end."""
         if isinstance(event, events.Key) and await self._keyboard.take(event, self.screen):
-            self.deck.show_frame()
+            self.deck.show_again()
             return
         await super().on_event(event)
 
@@ -266,7 +267,7 @@ class CockpitApp(App[None]):
         """Shows what changed since the last time."""
         snapshot, topics = self._subscription.take()
         if topics:
-            view = self._inboxes.view(snapshot, topics, self.cockpit.clock.now())
+            view = self._digests.view(snapshot, topics, self.cockpit.clock.now())
             self._fates.changed(view, topics)
             self.deck.show(view, topics)
             self._reading.changed(topics)

@@ -10,7 +10,7 @@ from colonizer_client.mothership.status import BUSY
 from colonizer_tui.present import states, words
 from colonizer_tui.present.line import Line, Span, column
 from colonizer_tui.present.states import Glyphs, Look
-from colonizer_tui.present.view import View
+from colonizer_tui.present.view import View, colony_name
 
 ORDERS: Mapping[str, str] = {
     "state": "needs you, then active, then by last change",
@@ -65,8 +65,7 @@ def columns(width: int, view: View) -> Columns:
     """The columns for a list of this width. One host needs no column; a narrow list leaves out the cost."""
     names = view.snapshot.endpoints
     host = min(max((len(name) for name in names), default=0), 10) if len(names) > 1 else 0
-    longest = max((len(_colony_name(colony)) for colony in view.snapshot.colonies.values()), default=10)
-    return Columns(width, host, colony=min(max(longest, 8), 18), cost=6 if width >= 66 else 0)
+    return Columns(width, host, colony=min(max(view.longest_name, 8), 18), cost=6 if width >= 66 else 0)
 
 
 def caption(cols: Columns) -> Line:
@@ -90,7 +89,7 @@ def row(colony: Colony, view: View, cols: Columns, glyphs: Glyphs) -> Line:
     if cols.host:
         pieces.append(Span(column(colony.key.endpoint, cols.host) + " ", quiet))
     pieces += [
-        Span(column(_colony_name(colony), cols.colony) + " ", quiet),
+        Span(column(colony_name(colony), cols.colony) + " ", quiet),
         Span(column(colony.title, cols.title) + " ", title_role),
         Span(column(look.word, cols.state) + " ", look.role),
         Span(column(words.age(_age(colony, view)), cols.age, right=True), quiet),
@@ -104,17 +103,6 @@ def glyph_cell(look: Look, glyphs: Glyphs) -> tuple[Span, ...]:
     """The state's shape in three cells; a filled one where a person has to act."""
     role = f"{look.role}-cell" if look.is_urgent and look.role == "attention" else look.role
     return Span(" "), Span(glyphs[look.glyph], role), Span(" ")
-
-
-def active_since_midnight(view: View, midnight: float) -> tuple[float, bool]:
-    """What the colonies created since then cost as far as is known, and whether a cost among them is unknown."""
-    costs = [colony.cost_usd for colony in view.snapshot.colonies.values() if colony.created_at >= midnight]
-    return sum(cost for cost in costs if cost is not None), any(cost is None for cost in costs)
-
-
-def _colony_name(colony: Colony) -> str:
-    name = colony.repo.rpartition("/")[2] or colony.repo
-    return f"{name} #{colony.issue}" if colony.issue is not None else name
 
 
 def _is_quiet(colony: Colony, view: View) -> bool:

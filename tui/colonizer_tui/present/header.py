@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from colonizer_client.snapshot import EndpointState, Health
-from colonizer_tui.present import fleet, words
+from colonizer_tui.present import words
 from colonizer_tui.present.line import Line, Span, fit, line, spread, width_of
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.present.view import View, answerable
@@ -69,11 +68,10 @@ def _hosts_in_short(view: View, glyphs: Glyphs) -> Line:
 
 
 def _money(view: View) -> Line:
-    midnight = datetime.fromtimestamp(view.now).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-    known, is_unsure = fleet.active_since_midnight(view, midnight)
-    if not known:
+    if not view.cost_today_usd:
         return ()
-    return line(Span(f" {'≥' if is_unsure else ''}${known:,.2f} today ", "muted"))
+    at_least = "≥" if view.cost_is_partial else ""
+    return line(Span(f" {at_least}{words.dollars(view.cost_today_usd)} today ", "muted"))
 
 
 def too_small(width: int) -> Line:

@@ -7,7 +7,7 @@ from colonizer_tui.present.fleet import glyph_cell
 from colonizer_tui.present.inspector import RISK_ROLES
 from colonizer_tui.present.line import Line, Span, column
 from colonizer_tui.present.states import Glyphs, Look
-from colonizer_tui.present.view import View
+from colonizer_tui.present.view import View, colony_name
 
 
 def row(need: Need, view: View, width: int, glyphs: Glyphs) -> Line:
@@ -19,8 +19,7 @@ def row(need: Need, view: View, width: int, glyphs: Glyphs) -> Line:
     if need.urgency is Urgency.OLD_QUESTIONS:
         look = Look("failed", "old", "muted")
     age = words.age(view.server_now(colony.key) - need.since)
-    issue = f" #{colony.issue}" if colony.issue is not None else ""
-    place = f"{colony.repo.rpartition('/')[2]}{issue}"
+    place = colony_name(colony)
     what, note, role = _words(need, question)
     place_width = 16 if width >= 60 else 12
     fixed = (*glyph_cell(look, glyphs), Span(column(age, 4, right=True) + " ", "muted"))

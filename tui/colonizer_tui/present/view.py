@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from colonizer_client.attention import Need, inbox
 from colonizer_client.identity import ColonyKey, EndpointName
@@ -19,6 +20,12 @@ class View:
     needs: tuple[Need, ...] = ()
     """What needs the person, most urgent first."""
     needs_of: frozenset[ColonyKey] = frozenset()
+    cost_today_usd: float = 0.0
+    """What the colonies created since local midnight cost, as far as is known."""
+    cost_is_partial: bool = False
+    """The cost of one of them is not known."""
+    longest_name: int = 0
+    """The length of the longest colony name, for its column."""
 
     def server_now(self, key: ColonyKey) -> float:
         """The time by the clock of the colony's host, from which its ages count."""
@@ -26,22 +33,46 @@ class View:
         return self.now if endpoint is None else endpoint.server_now(self.now)
 
 
-class Inboxes:
-    """The inbox of each mothership; only those are computed anew whose colonies changed."""
+@dataclass(frozen=True, slots=True)
+class _Digest:
+    """What is made of all colonies of one mothership together."""
+
+    needs: tuple[Need, ...]
+    cost_today_usd: float
+    cost_is_partial: bool
+    longest_name: int
+
+
+class Digests:
+    """Digests of the motherships; only those are made anew whose colonies changed."""
 
     def __init__(self) -> None:
-        self._of: dict[EndpointName, tuple[Need, ...]] = {}
+        self._of: dict[EndpointName, _Digest] = {}
 
     def view(self, snapshot: Snapshot, topics: Topics, now: float) -> View:
         """The view of a snapshot."""
-        changed = {key.endpoint for key in topics.colonies} | topics.endpoints
-        for name in changed:
+        for name in {key.endpoint for key in topics.colonies} | topics.endpoints:
             self._of.pop(name, None)
             state = snapshot.endpoints.get(name)
             if state is not None:
-                self._of[name] = inbox(_colonies(snapshot, name), snapshot.questions, state.server_now(now))
-        needs = tuple(sorted((need for needs in self._of.values() for need in needs), key=lambda need: need.order))
-        return View(snapshot, now, needs, frozenset(colony.key for need in needs for colony in need.colonies))
+                self._of[name] = _digest(snapshot, state, now)
+        digests = self._of.values()
+        needs = tuple(sorted((need for digest in digests for need in digest.needs), key=lambda need: need.order))
+        return View(
+            snapshot=snapshot,
+            now=now,
+            needs=needs,
+            needs_of=frozenset(colony.key for need in needs for colony in need.colonies),
+            cost_today_usd=sum(digest.cost_today_usd for digest in digests),
+            cost_is_partial=any(digest.cost_is_partial for digest in digests),
+            longest_name=max((digest.longest_name for digest in digests), default=0),
+        )
+
+
+def colony_name(colony: Colony) -> str:
+    """A colony's place: the repository's own name, and the issue where there is one."""
+    name = colony.repo.rpartition("/")[2] or colony.repo
+    return f"{name} #{colony.issue}" if colony.issue is not None else name
 
 
 def answerable(needs: Iterable[Need], snapshot: Snapshot) -> int:
@@ -53,5 +84,13 @@ def _is_reachable(endpoint: EndpointState | None) -> bool:
     return endpoint is not None and endpoint.health.name == "LIVE"
 
 
-def _colonies(snapshot: Snapshot, name: EndpointName) -> list[Colony]:
-    return [colony for key, colony in snapshot.colonies.items() if key.endpoint == name]
+def _digest(snapshot: Snapshot, state: EndpointState, now: float) -> _Digest:
+    colonies = [colony for key, colony in snapshot.colonies.items() if key.endpoint == state.name]
+    midnight = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    costs = [colony.cost_usd for colony in colonies if colony.created_at >= midnight]
+    return _Digest(
+        needs=inbox(colonies, snapshot.questions, state.server_now(now)),
+        cost_today_usd=sum(cost for cost in costs if cost is not None),
+        cost_is_partial=any(cost is None for cost in costs),
+        longest_name=max((len(colony_name(colony)) for colony in colonies), default=0),
+    )

@@ -15,7 +15,7 @@ from colonizer_tui.panes.diff import DiffPane
 from colonizer_tui.panes.transcript import TranscriptPane
 from colonizer_tui.present import card, inspector, states, words
 from colonizer_tui.present.line import Line, Span, line, spread
-from colonizer_tui.present.view import View
+from colonizer_tui.present.view import View, colony_name
 from colonizer_tui.widgets.draft_field import MessageField
 from colonizer_tui.widgets.find_bar import FindBar
 from colonizer_tui.widgets.ink import ink_of
@@ -212,12 +212,11 @@ class ColonyWorkspace(Workspace):
         look = states.stale_look(self.view.snapshot.endpoint_of(colony.key), self.view.now) or states.look(
             colony, question
         )
-        issue = f" #{colony.issue}" if colony.issue is not None else ""
         text, role = inspector.sentence(colony, self.view)
         transcript = self.view.snapshot.transcripts.get(colony.key)
         run = f" · run {transcript.epoch}" if transcript is not None and transcript.epoch > 1 else ""
         left = line(
-            Span(f" {colony.repo.rpartition('/')[2]}{issue} ", "muted"),
+            Span(f" {colony_name(colony)} ", "muted"),
             Span(colony.title, "strong"),
             Span("  "),
             Span(f"{ink_of(self).glyphs[look.glyph]} ", look.role),

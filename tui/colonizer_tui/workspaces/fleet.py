@@ -81,12 +81,15 @@ class Fleet(Workspace):
         self.view = view
         self.set_class(self.size.width < NARROW, "narrow")
         self.set_class(self.peeks, "wide")
+        was_empty = self.has_class("empty")
         self.set_class(not view.snapshot.colonies, "empty")
         self.list.show(view, topics)
         if self._wanted is not None and self._wanted in view.snapshot.colonies:
             self.list.reorder(now=True)
             self.list.select(self._wanted)
             self._wanted = None
+        if was_empty and view.snapshot.colonies:
+            self.focus_first()
         self._show_frame()
         self.call_later(self._show_detail)
 

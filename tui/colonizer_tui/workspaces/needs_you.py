@@ -56,8 +56,11 @@ class NeedsYou(Workspace):
         del topics
         self.view = view
         self.set_class(self.size.width < NARROW, "narrow")
+        was_empty = self.has_class("empty")
         self.set_class(not view.needs, "empty")
         self.list.show(view)
+        if was_empty and view.needs:
+            self.focus_first()
         head = "by urgency and risk, then the oldest first" if view.needs else ""
         self._head.set_lines([(Span(f" {head}", "dim"),)])
         self._calm.set_lines(_calm_lines(view, max(self._head.size.width - 5, 20)))
