@@ -68,6 +68,10 @@ class CardPane(Widget, can_focus=True):
         """The question that the card shows."""
         return self._question
 
+    def draft_text(self) -> str:
+        """What is written in the field of the prompt under the cursor."""
+        return self._fields[self._spot.prompt].text if self._fields else ""
+
     @property
     def is_open(self) -> bool:
         """Whether the keys go to the card."""
@@ -79,9 +83,7 @@ class CardPane(Widget, can_focus=True):
         is_other = self._question is None or self._key != key or self._question.fingerprint != question.fingerprint
         if is_other:
             if self._question is not None and self.is_open:
-                if self._delivery() is None:
-                    self.post_message(Refused("another question is open now: a opens it"))
-                self.left()
+                self.withdraw("another question is open now: a opens it")
             self.store_draft()
             self._key, self._question = key, question
             self._kept = desk_of(self).card_draft(key, question)
@@ -89,6 +91,12 @@ class CardPane(Widget, can_focus=True):
             self._spot = Spot(next((place for place, given in enumerate(self._chosen) if given.is_empty), 0))
             self._make_prompts(len(self._chosen))
         self.draw()
+
+    def withdraw(self, why: str) -> None:
+        """Gives the keys back because what was asked is asked no more; says why, unless it was answered here."""
+        if self._delivery() is None:
+            self.post_message(Refused(f"{why}; your draft is kept"))
+        self.left()
 
     def open(self) -> None:
         """Takes the keys; where the next prompt to answer has no options, its field takes them."""

@@ -1,6 +1,7 @@
 """A colony's transcript: it follows its end until the person scrolls up, and stays where they look."""
 
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from textual import events
 
@@ -42,6 +43,11 @@ class TranscriptPane(LineView):
     def below(self) -> int:
         """How many lines lie below what is in sight."""
         return self.furthest_top - self.top
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """All entries, oldest first."""
+        return self._entries
 
     @property
     def entry(self) -> Entry | None:
