@@ -1,12 +1,12 @@
 import copy
 import json
 from dataclasses import asdict
-from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from client.hostile import WRONG, is_shown_safely
 from client.recorded import Json, details, frames, listed_sessions, questions, rows, sessions
 from client.samples import HQ, colony, prompt, question_body, session
 from colonizer_client.errors import Unreadable
@@ -14,28 +14,9 @@ from colonizer_client.mothership import decode, stream
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.mothership.status import KNOWN, Risk
 
-WRONG: list[object] = [
-    None, True, 0, -1, 2**64, 1.5, float("nan"), float("inf"), "", "\ud800\x1b[2J", "x" * 5000, [], [None], [[]], {},
-    {"reason": 5, "since": [], "at": {}, "retry_at": "soon"}, {"reason": "\x1b]0;x\x07", "kept": "yes"}, [{"id": 1}],
-]  # fmt: skip
-
 
 def body(value: object) -> bytes:
     return json.dumps(value).encode("utf-8", "surrogatepass")
-
-
-def is_raw(name: str) -> bool:
-    return "raw" in name or name in ("id", "block", "call_id", "question_id")
-
-
-def is_shown_safely(value: object) -> bool:
-    """Whether no text that is drawn holds a control."""
-    if isinstance(value, str):
-        return all(line.isprintable() for line in value.split("\n"))
-    if isinstance(value, dict):
-        fields = cast("dict[str, object]", value)
-        return all(is_shown_safely(inner) for name, inner in fields.items() if not is_raw(name))
-    return not isinstance(value, list | tuple) or all(map(is_shown_safely, cast("list[object]", value)))
 
 
 def test_every_recorded_session_is_read() -> None:

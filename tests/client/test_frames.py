@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from client.hostile import WRONG, is_shown_safely
 from client.recorded import Json, pages
 from client.recorded import frames as recorded_frames
 from client.samples import HQ, prompt, session
-from client.test_decode import WRONG, is_shown_safely
 from colonizer_client.errors import Unreadable
 from colonizer_client.mothership import frames
 from colonizer_client.mothership.events import (
