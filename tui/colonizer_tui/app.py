@@ -170,11 +170,6 @@ class CockpitApp(App[None]):
         event.stop()
         self.attempt(lambda: self.cockpit.reconnect(event.endpoint))
 
-    def on_refused(self, event: intents.Refused) -> None:
-        """Says why a key does nothing."""
-        event.stop()
-        self.tell(event.reason)
-
     # The desk: what the panes have at once.
 
     def open_colony(self, key: ColonyKey, pane: str = "transcript") -> None:

@@ -58,18 +58,16 @@ class ReconnectWanted(Message):
     endpoint: EndpointName
 
 
-@dataclass
-class Refused(Message):
-    """A key was pressed that can do nothing now; `reason` says why."""
-
-    reason: str
-
-
 class Desk(Protocol):
     """What the panes ask the application for, and have at once.
 
-    What gives the keys to another pane is here and not among the messages: the next key may be there already.
+    What gives the keys to another pane is here and not among the messages: the next key may be there already. So is
+    what a pane has to say while its parents draw it, for a message sent then stops at the parent that draws.
     """
+
+    def tell(self, words: str, *, is_bad: bool = False) -> None:
+        """Shows words for a while."""
+        ...
 
     def open_colony(self, key: ColonyKey, pane: str = "transcript") -> None:
         """Shows a colony whole; `pane` gets the keys: `transcript` or `diff`."""

@@ -13,7 +13,7 @@ from colonizer_client.attention import waiting_since
 from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.outbox import Delivery
-from colonizer_tui.intents import CardSent, Refused, TextViewed, desk_of
+from colonizer_tui.intents import CardSent, TextViewed, desk_of
 from colonizer_tui.present import abilities, card
 from colonizer_tui.present.card import Spot
 from colonizer_tui.present.line import Span, line, spread
@@ -83,7 +83,7 @@ class CardPane(Widget, can_focus=True):
         is_other = self._question is None or self._key != key or self._question.fingerprint != question.fingerprint
         if is_other:
             if self._question is not None and self.is_open:
-                self.withdraw("another question is open now: a opens it")
+                self.withdraw("it asks something else now")
             self.store_draft()
             self._key, self._question = key, question
             self._kept = desk_of(self).card_draft(key, question)
@@ -95,7 +95,7 @@ class CardPane(Widget, can_focus=True):
     def withdraw(self, why: str) -> None:
         """Gives the keys back because what was asked is asked no more; says why, unless it was answered here."""
         if self._delivery() is None:
-            self.post_message(Refused(f"{why}; your draft is kept"))
+            desk_of(self).tell(f"{why}; your draft is kept")
         self.left()
 
     def open(self) -> None:
@@ -159,7 +159,7 @@ class CardPane(Widget, can_focus=True):
         if question is None or key is None:
             return
         if self._is_on_its_way():
-            self.post_message(Refused("it is on its way already"))
+            desk_of(self).tell("it is on its way already")
             return
         missing = next((place for place, given in enumerate(self._chosen) if given.is_empty), None)
         if missing is not None:
@@ -167,7 +167,7 @@ class CardPane(Widget, can_focus=True):
             give_keys(self)
             self.draw()
             which = f"question {missing + 1} is" if len(self._chosen) > 1 else "it is"
-            self.post_message(Refused(f"{which} not answered yet: pick an option, or write something else"))
+            desk_of(self).tell(f"{which} not answered yet: pick an option, or write something else")
             return
         self.store_draft()
         give_keys(self)  # out of the field: what is typed from now on is no part of the answer
