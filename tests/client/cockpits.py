@@ -13,7 +13,7 @@ from colonizer_client.cockpit import Cockpit
 from colonizer_client.errors import ClientError
 from colonizer_client.mothership.http import HttpTransport, open_transport
 from colonizer_client.mothership.transport import Server
-from colonizer_client.snapshot import EndpointState, Snapshot
+from colonizer_client.snapshot import EndpointState, Health, Snapshot
 from colonizer_client.store import Store
 from colonizer_config.token import Token
 
@@ -74,3 +74,23 @@ async def until(cockpit: Cockpit, holds: Callable[[Snapshot], object]) -> Snapsh
         return snapshot
     finally:
         cockpit.hub.unsubscribe(subscription)
+
+
+def health(snapshot: Snapshot) -> Health:
+    return snapshot.endpoints[HQ].health
+
+
+def is_live(snapshot: Snapshot) -> bool:
+    return health(snapshot) is Health.LIVE
+
+
+def is_silent(snapshot: Snapshot) -> bool:
+    return health(snapshot) is Health.SILENT and snapshot.endpoints[HQ].retry_at is not None
+
+
+def is_signed_out(snapshot: Snapshot) -> bool:
+    return health(snapshot) is Health.SIGNED_OUT
+
+
+def error(snapshot: Snapshot) -> str:
+    return snapshot.endpoints[HQ].error

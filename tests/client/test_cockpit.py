@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from client.cockpits import Direct, cockpit_at, connected, running, until
-from client.fleet_server import FleetServer, fleet_server
+from client.fleet_server import FleetServer
 from client.hand_clock import LONG_S, HandClock
 from client.samples import HQ, key, question, session
 from colonizer_client.answers import Chosen
@@ -25,10 +25,9 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def server(tmp_path: Path) -> AsyncGenerator[FleetServer, None]:
-    async with fleet_server(tmp_path / "s") as made:
-        made.put("a")
-        yield made
+def server(server: FleetServer) -> FleetServer:
+    server.put("a")
+    return server
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from client.cockpits import Direct, connected, until
-from client.fleet_server import HANG, FleetServer, Log, fleet_server
+from client.fleet_server import HANG, FleetServer, Log
 from client.hand_clock import LONG_S, HandClock
 from client.samples import HQ, Json, key, prompt, question_body
 from colonizer_client.cockpit import CLOSED_KEPT, Cockpit
@@ -23,15 +23,9 @@ EVENTS = "/api/sessions/a/events"
 
 
 @pytest.fixture
-async def server(tmp_path: Path) -> AsyncGenerator[FleetServer, None]:
-    async with fleet_server(tmp_path / "s") as made:
-        made.put("a")
-        yield made
-
-
-@pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
+def server(server: FleetServer) -> FleetServer:
+    server.put("a")
+    return server
 
 
 @asynccontextmanager

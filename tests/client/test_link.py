@@ -1,60 +1,32 @@
 import asyncio
-from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from client.cockpits import Direct, cockpit_at, connected, running, until
+from client.cockpits import (
+    Direct,
+    cockpit_at,
+    connected,
+    error,
+    is_live,
+    is_signed_out,
+    is_silent,
+    running,
+    until,
+)
 from client.fleet_server import HANG, READER, FleetServer, fleet_server
 from client.hand_clock import LONG_S, HandClock
 from client.raw_server import free_port
-from client.samples import HQ, key, prompt, question_body, session
-from colonizer_client.answers import Chosen
+from client.samples import HQ, key, session
 from colonizer_client.errors import ClientError, Conflict, Unreachable, Unreadable
 from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
-from colonizer_client.mothership import wire
 from colonizer_client.mothership.link import BACKOFF_FIRST_S, BACKOFF_LIMIT_S, POLL_S
-from colonizer_client.snapshot import EndpointState, Health, Snapshot
+from colonizer_client.snapshot import EndpointState, Health
 from colonizer_config.address import HttpAddress, SocketAddress
 
 pytestmark = pytest.mark.anyio
 
 STREAM = "/api/stream"
-
-
-@pytest.fixture
-async def server(tmp_path: Path) -> AsyncGenerator[FleetServer, None]:
-    async with fleet_server(tmp_path / "s") as made:
-        yield made
-
-
-@pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
-
-
-def health(snapshot: Snapshot) -> Health:
-    return snapshot.endpoints[HQ].health
-
-
-def is_live(snapshot: Snapshot) -> bool:
-    return health(snapshot) is Health.LIVE
-
-
-def is_silent(snapshot: Snapshot) -> bool:
-    return health(snapshot) is Health.SILENT and snapshot.endpoints[HQ].retry_at is not None
-
-
-def is_signed_out(snapshot: Snapshot) -> bool:
-    return health(snapshot) is Health.SIGNED_OUT
-
-
-def error(snapshot: Snapshot) -> str:
-    return snapshot.endpoints[HQ].error
-
-
-# The feed.
 
 
 async def test_an_owner_follows_the_stream(server: FleetServer, tmp_path: Path, clock: HandClock) -> None:
@@ -349,258 +321,6 @@ async def test_an_endpoint_that_is_not_configured_is_not_connected_to(tmp_path: 
     cockpit = cockpit_at(tmp_path, clock)
     with pytest.raises(Unreachable, match="nowhere"):
         cockpit.open(ColonyKey(EndpointName("nowhere"), ColonyId("a")))
-
-
-# Questions.
-
-
-async def test_open_questions_are_read_with_their_time_and_what_hangs_on_them(
-    server: FleetServer, tmp_path: Path, clock: HandClock
-) -> None:
-    server.questions["a"] = question_body("q-1", prompt("Which?", "x"))
-    server.say("a", "question", question_id="q-1", questions=server.questions["a"]["questions"], blocking=True)
-    server.say("a", "status", state="waiting_for_answer")
-    server.put("a", status="waiting_for_answer")
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        asked = (await until(cockpit, lambda now: now.questions)).questions[key("a")]
-        assert (asked.question_id, asked.is_blocking) == ("q-1", True)
-        assert asked.asked_at == wire.moment("2026-11-30T12:00:01Z")
-
-
-async def test_a_question_that_is_closed_or_replaced_is_read_again(
-    server: FleetServer, tmp_path: Path, clock: HandClock
-) -> None:
-    server.questions["a"] = question_body("q-1")
-    server.put("a", status="waiting_for_answer")
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        await until(cockpit, lambda now: now.questions)
-        await server.until_followed(STREAM)
-        server.questions["a"] = question_body("q-2")
-        server.put("a", status="waiting_for_answer")
-        await until(cockpit, lambda now: now.questions[key("a")].question_id == "q-2")
-        pages = server.count("GET /api/sessions/a/events")
-        server.put("a", status="waiting_for_answer", branch="moved")
-        await until(cockpit, lambda now: now.colonies[key("a")].branch == "moved")
-        await server.until_asked("GET /api/sessions/a/question", 3)
-        assert server.count("GET /api/sessions/a/events") == pages, "what is known of it is not read anew"
-        server.put("a", status="running")
-        await until(cockpit, lambda now: not now.questions)
-
-
-async def test_a_question_that_is_asked_for_when_the_connection_ends_is_read_with_the_next(
-    server: FleetServer, tmp_path: Path, clock: HandClock
-) -> None:
-    server.questions["a"] = question_body("q-1")
-    server.replies["GET", "/api/sessions/a/question"] = (HANG, None)
-    server.put("a", status="waiting_for_answer")
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        await server.until_asked("GET /api/sessions/a/question")
-        await server.until_followed(STREAM)
-        server.end(STREAM)
-        (pause,) = await clock.until_sleeping()
-        server.replies.clear()
-        clock.move(pause)
-        await until(cockpit, lambda now: now.questions)
-
-
-@pytest.mark.parametrize("status", [500, 502])
-async def test_a_question_that_cannot_be_read_takes_no_connection_down_and_is_read_later(
-    server: FleetServer, tmp_path: Path, clock: HandClock, status: int
-) -> None:
-    for colony in ("a", "b"):
-        server.questions[colony] = question_body("q-1")
-    server.replies["GET", "/api/sessions/a/question"] = (status, "broken")
-    server.put("a", status="waiting_for_answer")
-    server.put("b", status="waiting_for_answer")
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        snapshot = await until(cockpit, lambda now: key("b") in now.questions)
-        assert is_live(snapshot)
-        server.replies.clear()
-        (pause,) = await clock.until_sleeping()
-        clock.move(pause)
-        await until(cockpit, lambda now: key("a") in now.questions)
-        assert server.count(f"WS {STREAM}") == 1
-
-
-async def test_a_question_that_is_refused_is_not_asked_for_over_and_over(
-    server: FleetServer, tmp_path: Path, clock: HandClock
-) -> None:
-    server.replies["GET", "/api/sessions/a/question"] = (403, "not for you")
-    server.put("a", status="waiting_for_answer")
-    server.questions["b"] = question_body("q-1")
-    server.put("b", status="waiting_for_answer")
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        await until(cockpit, lambda now: key("b") in now.questions)
-        assert is_live(cockpit.snapshot)
-        assert clock.pauses == []
-        server.replies["GET", "/api/sessions/a/question"] = (404, "no such session")
-        server.put("a", status="waiting_for_answer")
-        await server.until_asked("GET /api/sessions/a/question", 2)
-        assert set(cockpit.snapshot.questions) == {key("b")}
-
-
-@pytest.mark.parametrize("reply", [(403, "no"), (500, "no"), (200, "not json"), (200, {"events": "none"})])
-async def test_a_question_whose_event_cannot_be_found_is_shown_without_its_time(
-    server: FleetServer, tmp_path: Path, clock: HandClock, reply: tuple[int, Any]
-) -> None:
-    server.replies["GET", "/api/sessions/a/events"] = reply
-    server.questions["a"] = question_body("q-1")
-    server.put("a", status="waiting_for_answer")
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        snapshot = await until(cockpit, lambda now: now.questions)
-        assert snapshot.questions[key("a")].asked_at is None
-
-
-@pytest.mark.parametrize("route", ["question", "events"])
-async def test_a_token_that_is_refused_for_a_question_stops_all_traffic(
-    server: FleetServer, tmp_path: Path, clock: HandClock, route: str
-) -> None:
-    server.replies["GET", f"/api/sessions/a/{route}"] = (401, "revoked")
-    server.questions["a"] = question_body("q-1")
-    server.put("a", status="waiting_for_answer")
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        assert error(await until(cockpit, is_signed_out)) == "revoked"
-
-
-async def test_a_stopped_colony_shows_no_question_though_the_server_still_has_one(
-    server: FleetServer, tmp_path: Path, clock: HandClock
-) -> None:
-    server.questions["a"] = question_body("q-1")
-    server.put("a", status="waiting_for_answer")
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        await until(cockpit, lambda now: now.questions)
-        await server.until_followed(STREAM)
-        server.put("a", status="stopped")
-        snapshot = await until(cockpit, lambda now: now.colonies[key("a")].status == "stopped")
-        assert snapshot.questions == {}
-
-
-# The outbox.
-
-
-async def test_a_message_arrives_while_another_colonys_hangs_and_those_of_one_colony_keep_their_order(
-    server: FleetServer, tmp_path: Path, clock: HandClock
-) -> None:
-    for colony in ("a", "b"):
-        server.put(colony)
-        server.replies["POST", f"/api/sessions/{colony}/messages"] = (
-            200,
-            {"id": "x", "duplicate": False, "pending_notes": 0},
-        )
-    server.replies["POST", "/api/sessions/a/messages"] = (HANG, None)
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        await until(cockpit, is_live)
-        stuck = [cockpit.say(key("a"), text) for text in ("first", "second")]
-        other = cockpit.say(key("b"), "third")
-        await until(cockpit, lambda now: now.deliveries[other.id].state == "confirmed")
-        await server.until_asked("POST /api/sessions/a/messages")
-        states = [cockpit.snapshot.deliveries[delivery.id].state for delivery in stuck]
-        assert states == ["sending", "queued"]
-        assert server.count("POST /api/sessions/a/messages") == 1
-
-
-async def test_what_was_on_its_way_when_the_connection_ended_is_brought_with_the_next(
-    server: FleetServer, tmp_path: Path, clock: HandClock
-) -> None:
-    server.put("a")
-    server.replies["POST", "/api/sessions/a/messages"] = (HANG, None)
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        await server.until_followed(STREAM)
-        said = cockpit.say(key("a"), "hello")
-        await server.until_asked("POST /api/sessions/a/messages")
-        server.end(STREAM)
-        await until(cockpit, is_silent)
-        server.replies["POST", "/api/sessions/a/messages"] = (200, {"id": "x"})
-        cockpit.reconnect(HQ)
-        await until(cockpit, lambda now: now.deliveries[said.id].state == "confirmed")
-    assert {body["id"] for body in server.sent} == {said.id}
-
-
-async def test_a_message_that_fails_is_brought_again_without_a_new_connection(
-    server: FleetServer, tmp_path: Path, clock: HandClock
-) -> None:
-    server.put("a")
-    server.replies["POST", "/api/sessions/a/messages"] = (500, "broken")
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        await until(cockpit, is_live)
-        said = cockpit.say(key("a"), "hello")
-        await until(
-            cockpit, lambda now: now.deliveries[said.id].attempts == 1 and now.deliveries[said.id].state == "queued"
-        )
-        (pause,) = await clock.until_sleeping()
-        server.replies["POST", "/api/sessions/a/messages"] = (200, {"id": "x"})
-        clock.move(pause)
-        await until(cockpit, lambda now: now.deliveries[said.id].state == "confirmed")
-        assert server.count(f"WS {STREAM}") == 1
-
-
-async def test_an_answer_is_delivered_and_its_question_read_again(
-    server: FleetServer, tmp_path: Path, clock: HandClock
-) -> None:
-    server.questions["a"] = question_body("q-1", prompt("Which?", "x"))
-    server.put("a", status="waiting_for_answer")
-    server.replies["POST", "/api/sessions/a/answer"] = (204, None)
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        asked = (await until(cockpit, lambda now: now.questions)).questions[key("a")]
-        del server.questions["a"]
-        put = cockpit.answer(key("a"), asked, [Chosen(("x",))])
-        assert cockpit.answer(key("a"), asked, [Chosen(("x",))]).id == put.id, "a second enter"
-        await until(cockpit, lambda now: now.deliveries[put.id].state == "confirmed" and not now.questions)
-    assert server.sent == [
-        {"question_id": "q-1", "answers": {"Which?": "x"}, "response": None, "questions": [prompt("Which?", "x")]}
-    ]
-
-
-@pytest.mark.parametrize("reply", [(500, "broken"), (403, "no"), (200, "not json")])
-async def test_an_answer_whose_fate_the_server_does_not_tell_takes_no_connection_down(
-    server: FleetServer, tmp_path: Path, clock: HandClock, reply: tuple[int, Any]
-) -> None:
-    server.questions["a"] = question_body("q-1", prompt("Which?", "x"))
-    server.put("a", status="waiting_for_answer")
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        asked = (await until(cockpit, lambda now: now.questions)).questions[key("a")]
-        server.replies["POST", "/api/sessions/a/answer"] = (500, "broken")
-        server.replies["GET", "/api/sessions/a/question"] = reply
-        put = cockpit.answer(key("a"), asked, [Chosen(("x",))])
-        await until(cockpit, lambda now: now.deliveries[put.id].state == "unsure")
-        (pause,) = await clock.until_sleeping()
-        assert is_live(cockpit.snapshot)
-        server.replies = {("POST", "/api/sessions/a/answer"): (204, None)}
-        clock.move(pause)
-        await until(cockpit, lambda now: now.deliveries[put.id].state == "confirmed")
-        assert server.count(f"WS {STREAM}") == 1
-
-
-async def test_an_outbox_that_cannot_be_written_takes_no_connection_down(
-    server: FleetServer, tmp_path: Path, clock: HandClock
-) -> None:
-    server.put("a")
-    server.replies["POST", "/api/sessions/a/messages"] = (200, {"id": "x"})
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        await until(cockpit, is_live)
-        said = cockpit.say(key("a"), "hello")
-        cockpit.store.rows("PRAGMA query_only = 1")
-        await until(cockpit, lambda now: "cockpit.db" in now.deliveries[said.id].words)
-        assert is_live(cockpit.snapshot)
-        cockpit.store.rows("PRAGMA query_only = 0")
-        (pause,) = await clock.until_sleeping()
-        clock.move(pause)
-        await until(cockpit, lambda now: now.deliveries[said.id].state == "confirmed")
-
-
-async def test_a_token_that_is_refused_for_a_message_keeps_it_until_the_person_signed_in(
-    server: FleetServer, tmp_path: Path, clock: HandClock
-) -> None:
-    server.put("a")
-    server.replies["POST", "/api/sessions/a/messages"] = (401, "revoked")
-    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
-        await until(cockpit, is_live)
-        said = cockpit.say(key("a"), "hello")
-        snapshot = await until(cockpit, is_signed_out)
-        assert snapshot.deliveries[said.id].state == "queued"
-        server.replies["POST", "/api/sessions/a/messages"] = (200, {"id": "x"})
-        cockpit.reconnect(HQ)
-        await until(cockpit, lambda now: now.deliveries[said.id].state == "confirmed")
 
 
 async def test_calls_that_are_unreadable_say_so(server: FleetServer, tmp_path: Path, clock: HandClock) -> None:
