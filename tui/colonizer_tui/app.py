@@ -94,12 +94,11 @@ class CockpitApp(App[None]):
         yield self.deck
 
     def on_mount(self) -> None:
-        """Starts the client layer and the repainting."""
-        self.run_worker(self.cockpit.run(), name="cockpit")
+        """Starts the repainting, and the client layer after the first picture."""
         if not self.is_headless:
             departure.watch(self)
         self.watch(self.screen, "focused", self._show_cursor, init=False)
-        self.call_after_refresh(self._show_changes)
+        self.call_after_refresh(self._begin_showing)
         self.set_interval(REPAINT_S, self._show_changes)
         self.set_interval(AGES_S, self._count_ages)
         for problem in (*self.surroundings.problems, *self.keymap.problems):
@@ -257,6 +256,11 @@ class CockpitApp(App[None]):
             self._driver.flush()
 
     # Time.
+
+    def _begin_showing(self) -> None:
+        """Shows what is known; only then is the client layer started, whose libraries take a while to load."""
+        self._show_changes()
+        self.call_after_refresh(lambda: self.run_worker(self.cockpit.run(), name="cockpit"))
 
     def _show_changes(self) -> None:
         """Shows what changed since the last time."""
