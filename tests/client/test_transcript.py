@@ -1,3 +1,4 @@
+import gc
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -440,11 +441,13 @@ def calls_made(work: Callable[[], Any]) -> int:
         return counted
 
     before = sys.gettrace()
+    gc.disable()  # finalizers are not its work
     sys.settrace(counted)
     try:
         work()
     finally:
         sys.settrace(before)
+        gc.enable()
     return count
 
 
