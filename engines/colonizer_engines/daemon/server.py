@@ -7,10 +7,23 @@ from collections.abc import Generator
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import OPEN
 
 PING_S = 20.0
 _GOODBYE_S = 2
 _MESSAGE_LIMIT_BYTES = 1024 * 1024
+
+
+class _Socket(WebSocketsSansIOProtocol):
+    """A websocket that may be half closed when the server stops; uvicorn (0.54) would fail to stop then."""
+
+    def shutdown(self) -> None:
+        """Says goodbye to who has not done so."""
+        if self.handshake_complete and self.conn.state is not OPEN:
+            self.transport.close()
+        else:
+            super().shutdown()
 
 
 class Listener(uvicorn.Server):
@@ -19,7 +32,7 @@ class Listener(uvicorn.Server):
     def __init__(self, app: ASGIApp) -> None:
         config = uvicorn.Config(
             app,
-            ws="websockets-sansio",
+            ws=_Socket,
             ws_ping_interval=PING_S,
             ws_ping_timeout=PING_S,
             ws_per_message_deflate=False,
