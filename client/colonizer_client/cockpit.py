@@ -16,7 +16,7 @@ from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership import calls
 from colonizer_client.mothership.calls import Call
 from colonizer_client.mothership.link import Connector, MothershipLink, leaves
-from colonizer_client.mothership.models import Colony, LaunchOrder, LocalRepository, OpenQuestion
+from colonizer_client.mothership.models import Colony, LaunchOrder, Leftovers, LocalRepository, OpenQuestion
 from colonizer_client.outbox import Delivery, Outbox
 from colonizer_client.snapshot import (
     ColonyChanged,
@@ -195,6 +195,14 @@ class Cockpit:
     async def clean_up(self, key: ColonyKey) -> Colony:
         """Removes the colony's worktree and artifacts; the branch stays."""
         return await self._changing(key, calls.clean_up(key.endpoint, key.colony))
+
+    async def leftovers(self, key: ColonyKey) -> Leftovers:
+        """What cleaning up would lose. Only the local engine tells.
+
+        Raises:
+            ClientError: The mothership does not tell (`NotFound`), or any other failure.
+        """
+        return await self._run(key.endpoint, calls.leftovers(key.colony))
 
     async def launch(self, endpoint: EndpointName, order: LaunchOrder) -> Colony:
         """Starts a colony.

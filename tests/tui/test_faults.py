@@ -9,7 +9,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from client.cockpits import Direct
-from client.fleet_server import FleetServer, fleet_server
+from client.fleet_server import HANG, FleetServer, fleet_server
 from client.samples import HQ, Json, prompt, question_body
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.snapshot import EndpointState, Health
@@ -394,7 +394,7 @@ async def test_a_diff_of_many_files_and_endless_lines_is_drawn_at_once(tmp_path:
     )
     huge = f"diff --git a/huge b/huge\n--- a/huge\n+++ b/huge\n@@ -0,0 +1 @@\n+{'x' * 5_000_000}\n"
     binary = "diff --git a/b.png b/b.png\nBinary files a/b.png and b/b.png differ\n"
-    body = {"files": [], "added": 2_001, "removed": 0, "diff": files + huge + binary, "truncated": True, "base": "main"}
+    body: Json = {"files": [], "added": 2_001, "removed": 0, "diff": files + huge + binary, "truncated": True, "base": "main"}
 
     def large(server: FleetServer) -> None:
         server.put(COLONY, git_admin_dir="/x")
@@ -421,3 +421,48 @@ async def test_a_settings_fault_is_said_and_stops_nothing(tmp_path: Path) -> Non
         assert "a already means answer" in screen_text(pilot)
         await pilot.press("ctrl+q")
     assert app.return_code == 0
+
+
+LEFTOVERS = ("GET", f"/api/local/sessions/{COLONY}/leftovers")
+CLEANUP = f"/api/sessions/{COLONY}/cleanup"
+
+
+def ended(server: FleetServer) -> None:
+    """A stopped colony with a worktree."""
+    server.put(COLONY, status="stopped", branch="colony/base", worktree="/somewhere", git_admin_dir="/x")
+    server.replies[("POST", CLEANUP)] = (200, {**server.sessions[COLONY], "cleaned_up": True})
+
+
+async def test_a_yes_counts_only_when_what_would_be_lost_can_be_read(tmp_path: Path) -> None:
+    async with bench(tmp_path, ended) as it:
+        it.server.replies[LEFTOVERS] = (HANG, None)
+        await it.shows("stopped")
+        await it.press("X")
+        await it.shows("looking for what would be lost…")
+        await it.press("y", "enter", "y")
+        await it.shows("looking for what would be lost…")
+        await it.press("escape")
+        await it.hides("looking for what would be lost…")
+        assert it.server.count(f"POST {CLEANUP}") == 0
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ((404, {"error": "no such route"}), "What is not committed in it is lost."),
+        ((409, {"error": "its folder is gone"}), "its folder is gone"),
+        ((200, {"unmerged_commits": 2}), "with 2 commits that"),
+        ((200, {"uncommitted": [f"f{n}" for n in range(30)], "unmerged_commits": 0}), "and 22 more"),
+    ],
+)
+async def test_cleaning_up_says_what_it_knows_of_what_would_be_lost(
+    tmp_path: Path, reply: tuple[int, object], words: str
+) -> None:
+    async with bench(tmp_path, ended) as it:
+        it.server.replies[LEFTOVERS] = reply
+        await it.shows("stopped")
+        await it.press("X")
+        await it.shows(words, "y remove it")
+        await it.press("y")
+        await it.shows("the worktree of A task", "colony/base is kept")
+        assert it.server.count(f"POST {CLEANUP}") == 1

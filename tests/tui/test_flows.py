@@ -56,6 +56,13 @@ async def answer(pilot: Pilot[None], app: CockpitApp, *keys: str) -> None:
     await until(pilot, lambda: count_of_delivered(app) == delivered + 1)
 
 
+def worktree_of(colony: Colony, repository: Clone) -> Path:
+    """The folder in which git has the colony's branch checked out."""
+    listed = repository.git("worktree", "list", "--porcelain").split("\n\n")
+    (found,) = (entry for entry in listed if f"branch refs/heads/{colony.branch}" in entry)
+    return Path(found.splitlines()[0].removeprefix("worktree "))
+
+
 def count_of_delivered(app: CockpitApp) -> int:
     """How many answers and messages arrived."""
     return sum(one.state == "confirmed" for one in app.cockpit.snapshot.deliveries.values())
@@ -166,6 +173,7 @@ async def test_a_message_to_a_stopped_colony_is_kept_for_its_next_run(engine: Re
 async def test_cleaning_up_names_what_is_lost_and_keeps_the_branch(engine: RealEngine, repository: Clone) -> None:
     async with cockpit_app().run_test(size=SIZE, notifications=True) as pilot:
         colony = await launch(pilot, engine)
+        worktree = worktree_of(colony, repository)
         await pilot.press("X")
         await until(pilot, lambda: "stop it first" in screen_text(pilot))
         await pilot.press("s")
@@ -173,8 +181,11 @@ async def test_cleaning_up_names_what_is_lost_and_keeps_the_branch(engine: RealE
         await pilot.press("y")
         await until(pilot, lambda: engine.colonies()[0].status == "stopped")
         await until(pilot, lambda: "r resume" in screen_text(pilot) and "stopped" in screen_text(pilot))
+        (worktree / "notes of mine.txt").write_text("not committed")
         await pilot.press("X")
-        await until(pilot, lambda: f"The branch {colony.branch}" in screen_text(pilot))
+        await until(pilot, lambda: "y remove it" in screen_text(pilot))
+        for named in ("not committed: 1 file", "notes of mine.txt", f"Kept: the branch {colony.branch}"):
+            assert named in screen_text(pilot)
         await pilot.press("y")
         await until(pilot, lambda: engine.colonies()[0].cleaned_up)
     assert colony.branch in repository.git("branch", "--list", colony.branch)

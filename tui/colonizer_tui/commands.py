@@ -1,11 +1,11 @@
 """What is done to colonies, each with the question that comes before it and the words that come after it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from colonizer_client.cockpit import Cockpit
-from colonizer_client.errors import ClientError, Conflict
+from colonizer_client.errors import ClientError, Conflict, NotFound
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership import decode
 from colonizer_client.mothership.models import Colony, LaunchOrder
@@ -13,6 +13,7 @@ from colonizer_tui.dialogs.choice import Choice, Way
 from colonizer_tui.dialogs.confirm import Confirm
 from colonizer_tui.dialogs.launch import Launch, LaunchDefaults
 from colonizer_tui.face import Face
+from colonizer_tui.present import leftovers
 
 T = TypeVar("T")
 
@@ -52,18 +53,9 @@ class ColonyCommands:
 
     async def clean_up(self, colony: Colony) -> None:
         """Removes a colony's worktree, after naming what would be lost."""
-        known = self._cockpit.snapshot.diffs.get(colony.key)
-        diff = None if known is None else known.diff
-        changed = (
-            ""
-            if diff is None or not diff.files
-            else f"Its worktree differs from {diff.base} in {len(diff.files)} files. "
-        )
-        texts = [
-            f"{changed}What is not committed there is lost; so are the files in its out folder.",
-            f"The branch {colony.branch} and the colony's log are kept.",
-        ]
-        if not await self._sure("Remove this colony's worktree?", colony, texts, yes="remove it"):
+        title = "Remove this colony's worktree?"
+        texts = ["The files in its out folder are lost too."]
+        if not await self._sure(title, colony, texts, yes="remove it", first=lambda: self._losses(colony)):
             return
         if await self._try(lambda: self._cockpit.clean_up(colony.key)) is not None:
             self._face.tell(f"the worktree of {_name(colony)} is removed; branch {colony.branch} is kept")
@@ -110,9 +102,28 @@ class ColonyCommands:
         chosen = await self._face.ask(Choice("The mothership refuses this launch", str(conflict), ways))
         return None if chosen is None else _with(order, **{chosen: True})
 
-    async def _sure(self, title: str, colony: Colony, texts: list[str], *, yes: str, is_danger: bool = True) -> bool:
+    async def _losses(self, colony: Colony) -> Sequence[str]:
+        """What cleaning up loses and keeps; in general terms where the mothership does not tell."""
+        try:
+            left = await self._cockpit.leftovers(colony.key)
+        except NotFound:
+            return ("What is not committed in it is lost.", leftovers.kept(colony, None))
+        except ClientError as problem:
+            return (f"What is not committed in it is lost; how much that is cannot be told: {problem}",)
+        return (*leftovers.losses(left), leftovers.kept(colony, left))
+
+    async def _sure(
+        self,
+        title: str,
+        colony: Colony,
+        texts: list[str],
+        *,
+        yes: str,
+        is_danger: bool = True,
+        first: Callable[[], Awaitable[Sequence[str]]] | None = None,
+    ) -> bool:
         target = f"{colony.key.endpoint} · {colony.repo} · {colony.title} ({colony.shown_id})"
-        said = await self._face.ask(Confirm(title, target, texts, yes=yes, is_danger=is_danger))
+        said = await self._face.ask(Confirm(title, target, texts, yes=yes, is_danger=is_danger, first=first))
         return said is True
 
     async def _try(self, doing: Callable[[], Awaitable[T]]) -> T | None:

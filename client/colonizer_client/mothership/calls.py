@@ -20,6 +20,7 @@ from colonizer_client.mothership.models import (
     Delivered,
     Diff,
     LaunchOrder,
+    Leftovers,
     LocalRepository,
     OpenQuestion,
     Standing,
@@ -211,6 +212,12 @@ def add_local_repository(path: str, name: str | None = None) -> Call[LocalReposi
 def remove_local_repository(name: str) -> Call[None]:
     """Makes the local engine forget a repository. Nothing on disk changes. Private socket only."""
     return Call("DELETE", f"/api/local/repos/{_repo(name)}", _nothing)
+
+
+def leftovers(colony_id: ColonyId) -> Call[Leftovers]:
+    """What cleaning up a colony of the local engine would lose. Private socket only."""
+    path = f"/api/local{_session(colony_id, 'leftovers').removeprefix('/api')}"
+    return Call("GET", path, lambda reply: decode.leftovers(json_of(reply)))
 
 
 def engine_state() -> Call[Mapping[str, object]]:

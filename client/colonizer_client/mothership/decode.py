@@ -17,6 +17,7 @@ from colonizer_client.mothership.models import (
     Diff,
     FileChange,
     Holder,
+    Leftovers,
     LocalRepository,
     OpenQuestion,
     Option,
@@ -247,6 +248,15 @@ def local_repository(value: object) -> LocalRepository:
     fields = wire.mapping(value)
     return LocalRepository(
         name=wire.line(fields.get("name")), name_raw=wire.raw(fields.get("name")), path=wire.line(fields.get("path"))
+    )
+
+
+def leftovers(value: object) -> Leftovers:
+    """What a worktree of the local engine holds that exists nowhere else."""
+    fields = wire.mapping(value)
+    return Leftovers(
+        uncommitted=tuple(map(wire.line, wire.sequence(fields.get("uncommitted")))),
+        unmerged_commits=wire.integer(fields.get("unmerged_commits")) or 0,
     )
 
 

@@ -304,3 +304,13 @@ class LocalRepository:
     name: str
     name_raw: str
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leftovers:
+    """What a colony's worktree holds that exists nowhere else (`/api/local/sessions/{id}/leftovers`)."""
+
+    uncommitted: tuple[str, ...]
+    """Changed and new paths; a new folder ends in `/`."""
+    unmerged_commits: int
+    """Commits on the colony's branch that its base does not have. They stay when the worktree goes."""
