@@ -1,5 +1,6 @@
 """The README, the guide and the other papers: what they name exists, what they list is complete, their agent works."""
 
+import importlib
 import json
 import re
 import subprocess
@@ -8,6 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 from xml.etree import ElementTree
 
 import click
@@ -15,9 +18,13 @@ import pytest
 
 from colonizer_cli.failures import ExitCode
 from colonizer_cli.root import root
+from colonizer_client.snapshot import Snapshot
 from colonizer_config.paths import Paths
 from colonizer_config.settings import parse
+from colonizer_config.version import __version__
 from colonizer_tui.keys import ACTIONS, shown_key
+from colonizer_tui.present.view import View
+from moments import colony, still_app
 from plain_command import process
 from real_git import new_clone
 from test_layout import ROOT
@@ -31,6 +38,16 @@ LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 CODE = re.compile(r"```(\w*)\n(.*?)```|`([^`\n]+)`", re.DOTALL)
 COMMAND = re.compile(r"(?:^|[\s$(\"])colonizer((?: [a-z][a-z-]*| --?[a-z][a-z-]*)+)", re.MULTILINE)
 TARGET = re.compile(r"\bmake ([a-z]+)")
+
+OTHER_WORDS = {
+    "daemons?": "the local engine, or a service",
+    "dashboards?": "the cockpit",
+    "sub-?agents?": "an agent, or a colony",
+    "hot-?keys?|short-?cuts?|key-?bindings?": "a key",
+    "simply|easily|seamless(?:ly)?|powerful|blazing(?:ly)?": "nothing: it is for the reader to say",
+    r"pypi(?:\.org)?|pythonhosted\.org|npmjs\.(?:com|org)": "the package index",
+}
+"""Words that the papers do not use, and what they say in their place: each thing has one word, and praise has none."""
 
 
 def text_of(paper: Path) -> str:
@@ -49,6 +66,20 @@ def code_of(paper: Path) -> tuple[tuple[str, str], ...]:
 
 def blocks(paper: Path, language: str) -> list[str]:
     return [text for found, text in code_of(paper) if found == language]
+
+
+def prose_of(paper: Path) -> str:
+    """The text of a paper without code and without the targets of links."""
+    return LINK.sub("]", CODE.sub("", text_of(paper)))
+
+
+def other_words(prose: str) -> list[tuple[str, str]]:
+    """Each word that has another one in its place, with that one."""
+    return [
+        (found, instead)
+        for pattern, instead in OTHER_WORDS.items()
+        for found in re.findall(rf"\b(?:{pattern})(?!\w)", prose, re.IGNORECASE)
+    ]
 
 
 def anchors(paper: Path) -> set[str]:
@@ -109,6 +140,22 @@ def test_every_command_and_make_target_of_a_paper_exists(paper: Path) -> None:
 @pytest.mark.parametrize("words", [["lists"], ["engine", "begin"], ["list", "--jason"], ["tui", "--mcp"]])
 def test_a_command_that_does_not_exist_is_found(words: list[str]) -> None:
     assert unknown_words(words) != []
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=name_of)
+def test_a_paper_has_one_word_for_each_thing_and_no_praise(paper: Path) -> None:
+    assert other_words(prose_of(paper)) == []
+
+
+@pytest.mark.parametrize(
+    "prose", ["The daemon starts.", "Simply press it", "its key-bindings", "from PyPI.", "Subagents"]
+)
+def test_a_word_that_the_papers_do_not_use_is_found(prose: str) -> None:
+    assert len(other_words(prose)) == 1
+
+
+def test_the_changes_tell_of_this_version() -> None:
+    assert re.search(rf"^## .*\b{re.escape(__version__)}$", text_of(ROOT / "CHANGELOG.md"), re.MULTILINE)
 
 
 def test_the_readme_has_an_example_of_every_command() -> None:
@@ -174,6 +221,27 @@ def test_the_agent_of_the_guide_works(tmp_path: Path, monkeypatch: pytest.Monkey
         assert "+Hello, the moon!" in process("diff", colony).stdout
     finally:
         process("engine", "stop", "--yes")
+
+
+@pytest.mark.anyio
+async def test_the_pane_of_the_paper_draws_a_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package, source in zip(("present", "panes"), blocks(ROOT / "docs/adding-a-pane.md", "python"), strict=True):
+        module = ModuleType(f"colonizer_tui.{package}.spending")
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        monkeypatch.setattr(module.__name__, module, raising=False)
+        exec(compile(source, module.__name__, "exec"), module.__dict__)
+    pane: Any = importlib.import_module("colonizer_tui.panes.spending").SpendingList()
+    colonies = (
+        colony("1", "running", 1, repo="acme/widgets", cost_usd=0.5),
+        colony("2", "running", 1, repo="acme/widgets", cost_usd=1.25),
+        colony("3", "running", 1, repo="acme/rocket", cost_usd=None),
+    )
+    app = still_app(tmp_path, [])
+    async with app.run_test(size=(40, 10)):
+        await app.screen.mount(pane)
+        pane.show(View(Snapshot(colonies={shown.key: shown for shown in colonies})))
+        rows = ["".join(span.text for span in pane.line_at(row)).split() for row in range(pane.line_count())]
+    assert rows == [["acme/rocket", "—"], ["acme/widgets", "1.75"]]
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.stem)
