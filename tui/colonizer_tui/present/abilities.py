@@ -81,7 +81,7 @@ def _resume(colony: Colony, question: OpenQuestion | None) -> str:
             return ALLOWED
         if colony.cleaned_up and colony.pr_url:
             return ALLOWED
-        return "its worktree is gone" if colony.cleaned_up else "it never had a worktree"
+        return "its worktree is gone" if colony.cleaned_up else "it never had a worktree: launch it again"
     if colony.status == "pr_opened" and colony.cleaned_up and colony.pr_url:
         return ALLOWED
     if colony.status == "waiting_for_answer" and colony.suspended:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import accumulate
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
+_NUMBER = "([0-9]{1,12})"  # Python reads and writes no number of some thousand digits
+_HUNK = re.compile(rf"@@ -{_NUMBER}(?:,{_NUMBER})? \+{_NUMBER}(?:,{_NUMBER})? @@ ?(.*)")
 
 LOCKFILES = frozenset(
     {

@@ -37,10 +37,11 @@ def in_order(order: str, view: View, colonies: Iterable[Colony]) -> list[ColonyK
 
 def matches(colony: Colony, needle: str) -> bool:
     """Whether a colony's shown texts hold the lower-case text."""
-    return any(
-        needle in text.lower()
-        for text in (colony.title, colony.repo, colony.shown_id, colony.status, colony.key.endpoint, colony.branch)
-    ) or (colony.issue is not None and needle == f"#{colony.issue}")
+    state = states.look(colony, None).word
+    shown = (
+        colony.title, colony.repo, colony_name(colony), colony.shown_id, state, colony.key.endpoint, colony.branch,
+    )  # fmt: skip
+    return any(needle in text.lower() for text in shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +58,27 @@ class Columns:
     @property
     def title(self) -> int:
         """What the other columns leave, three cells for the glyph included."""
-        taken = 3 + (self.host + 1 if self.host else 0) + self.colony + 1 + self.state + 1 + self.age + 1
-        return max(self.width - taken - (self.cost + 1 if self.cost else 0), 4)
+        others = (self.host, self.colony, self.state, self.cost)
+        return max(self.width - 3 - sum(width + 1 for width in others if width) - self.age - 1, 0)
+
+
+PLACE_LEAST = 8
+TITLE_LEAST = 4
+"""A title in less room than this says nothing."""
 
 
 def columns(width: int, view: View) -> Columns:
-    """The columns for a list of this width. One host needs no column; a narrow list leaves out the cost."""
+    """The columns for a list of this width. One host needs no column.
+
+    A narrow list leaves out the cost, then shortens the place, then leaves out the host, and the place at last.
+    """
     names = view.snapshot.endpoints
     host = min(max((len(name) for name in names), default=0), 10) if len(names) > 1 else 0
-    return Columns(width, host, colony=min(max(view.longest_name, 8), 18), cost=6 if width >= 66 else 0)
+    place = min(max(view.longest_name, PLACE_LEAST), 18)
+    cost = 6 if width >= 66 else 0
+    ways = [(host, place, cost), (host, PLACE_LEAST, 0), (0, PLACE_LEAST, 0)]
+    fitting = (Columns(width, host, place, cost=cost) for host, place, cost in ways)
+    return next((cols for cols in fitting if cols.title >= TITLE_LEAST), Columns(width, 0, 0, cost=0))
 
 
 def caption(cols: Columns) -> Line:
@@ -73,7 +86,9 @@ def caption(cols: Columns) -> Line:
     text = "   "
     if cols.host:
         text += column("host", cols.host) + " "
-    text += column("colony", cols.colony) + " " + column("title", cols.title) + " " + column("state", cols.state)
+    if cols.colony:
+        text += column("colony", cols.colony) + " "
+    text += column("title", cols.title) + " " + column("state", cols.state)
     text += " " + column("age", cols.age, right=True)
     return (Span(f" {text}" + (" " + column("$", cols.cost, right=True) if cols.cost else ""), "dim"),)
 
@@ -88,14 +103,15 @@ def row(colony: Colony, view: View, cols: Columns, glyphs: Glyphs) -> Line:
     pieces = [*glyph_cell(look, glyphs)]
     if cols.host:
         pieces.append(Span(column(colony.key.endpoint, cols.host) + " ", quiet))
+    if cols.colony:
+        pieces.append(Span(column(colony_name(colony), cols.colony) + " ", quiet))
     pieces += [
-        Span(column(colony_name(colony), cols.colony) + " ", quiet),
         Span(column(colony.title, cols.title) + " ", title_role),
         Span(column(look.word, cols.state) + " ", look.role),
         Span(column(words.age(_age(colony, view)), cols.age, right=True), quiet),
     ]
     if cols.cost:
-        pieces.append(Span(" " + column(words.money(colony.cost_usd), cols.cost, right=True), quiet))
+        pieces.append(Span(" " + column(words.short_money(colony.cost_usd), cols.cost, right=True), quiet))
     return tuple(pieces)
 
 

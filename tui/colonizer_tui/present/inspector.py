@@ -27,7 +27,7 @@ def lines(colony: Colony, view: View, width: int, glyphs: Glyphs) -> list[Line]:
     endpoint = view.snapshot.endpoint_of(colony.key)
     question = view.snapshot.questions.get(colony.key)
     shown = [heading(colony, glyphs)]
-    shown += [(Span(text, "strong"),) for text in wrap(colony.title, width)[:3]]
+    shown += [(Span(text, "strong"),) for text in wrap(colony.title, width, 3)]
     shown += _sentence_lines(colony, view, width)
     shown += _facts(colony, endpoint, question, width, glyphs)
     if question is not None:
@@ -122,7 +122,7 @@ def _reason(colony: Colony) -> str:
 
 def _sentence_lines(colony: Colony, view: View, width: int) -> list[Line]:
     text, role = sentence(colony, view)
-    return [(Span(part, role),) for part in wrap(text, width)[:4]]
+    return [(Span(part, role),) for part in wrap(text, width, 6)]
 
 
 def _facts(
@@ -156,7 +156,7 @@ def _question(question: OpenQuestion, width: int, glyphs: Glyphs) -> Iterator[Li
     yield rule("question" if count < 2 else f"question 1 of {count}", width, glyphs)
     first = question.prompts[0] if question.prompts else None
     text = first.text if first is not None else "It asks without saying what; answer in your own words."
-    for part in wrap(text, width)[:6]:
+    for part in wrap(text, width, 6):
         yield (Span(part, "strong"),)
     for option in first.options[:9] if first is not None else ():
         described = f"  {option.description}" if option.description else ""
@@ -195,7 +195,7 @@ def _last(colony: Colony, view: View, width: int, glyphs: Glyphs) -> Iterator[Li
         return
     if detail.diagnosis:
         yield EMPTY
-        for text in wrap(detail.diagnosis, width)[:2]:
+        for text in wrap(detail.diagnosis, width, 2):
             yield (Span(text, "muted"),)
     if detail.recent:
         yield EMPTY

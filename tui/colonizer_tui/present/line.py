@@ -4,11 +4,12 @@ Roles are words of `theme.py`; a role never comes from outside. The text is data
 put into segments as it is: nothing here or later reads it as markup.
 """
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size, split_text
 
 CUT = "…"
 
@@ -69,7 +70,7 @@ def fit(pieces: Line, width: int) -> Line:
 
 
 def skip(pieces: Line, cells: int) -> Line:
-    """The line without its first `cells` cells; a wide character that would be halved goes too."""
+    """The line without its first `cells` cells; a wide character that would be halved leaves a blank."""
     if not cells:
         return pieces
     shown: list[Span] = []
@@ -78,7 +79,7 @@ def skip(pieces: Line, cells: int) -> Line:
         if cells >= size:
             cells -= size
         elif cells:
-            shown.append(Span(piece.text[len(set_cell_size(piece.text, cells)) :], piece.role))
+            shown.append(Span(split_text(piece.text, cells)[1], piece.role))
             cells = 0
         else:
             shown.append(piece)
@@ -95,10 +96,11 @@ def spread(left: Line, right: Line, width: int) -> Line:
 
 
 @lru_cache(maxsize=4096)
-def wrap(text: str, width: int) -> tuple[str, ...]:
+def wrap(text: str, width: int, at_most: int | None = None) -> tuple[str, ...]:
     """The text in lines of at most `width` cells, broken between words where that is possible.
 
-    Leading blanks of a line are kept, so that code stays readable.
+    Leading blanks of a line are kept, so that code stays readable. Where there would be more than `at_most` lines, the
+    last one shows with `…` that something is left out.
     """
     width = max(width, 1)
     wrapped: list[str] = []
@@ -107,11 +109,14 @@ def wrap(text: str, width: int) -> tuple[str, ...]:
             wrapped.append(paragraph)
         else:
             wrapped.extend(_wrap_paragraph(paragraph, width))
+    if at_most is not None and len(wrapped) > at_most:
+        last = wrapped[at_most - 1]
+        wrapped[at_most - 1 :] = [cut(last, width - 1).removesuffix("…") + "…"]
     return tuple(wrapped)
 
 
 def _wrap_paragraph(paragraph: str, width: int) -> list[str]:
-    indent = paragraph[: len(paragraph) - len(paragraph.lstrip(" "))][: width // 2]
+    indent = paragraph[: len(paragraph) - len(paragraph.lstrip(" "))][: min(width // 2, max(width - 2, 0))]
     lines: list[str] = []
     current, used = indent, len(indent)
     for word in paragraph[len(indent) :].split(" "):
@@ -124,7 +129,7 @@ def _wrap_paragraph(paragraph: str, width: int) -> list[str]:
         if needs_blank:
             lines.append(current)
             current, used = indent, len(indent)
-        *whole, word = chop_cells(word, width - len(indent)) or [""]
+        *whole, word = chop_cells(word, width - len(indent)) or [word]
         lines.extend(indent + piece for piece in whole)
         current += word
         used += cell_len(word)
@@ -133,21 +138,12 @@ def _wrap_paragraph(paragraph: str, width: int) -> list[str]:
 
 
 def highlight(pieces: Line, needle: str, role: str) -> Line:
-    """The line with every occurrence of the lower-case `needle` in this role."""
+    """The line with every occurrence of `needle`, large or small, in this role."""
     if not needle:
         return pieces
+    sought = re.compile(f"({re.escape(needle)})", re.IGNORECASE)
     marked: list[Span] = []
     for piece in pieces:
-        lowered = piece.text.lower()
-        if len(lowered) != len(piece.text) or needle not in lowered:
-            marked.append(piece)
-            continue
-        start = 0
-        while (found := lowered.find(needle, start)) >= 0:
-            if found > start:
-                marked.append(Span(piece.text[start:found], piece.role))
-            marked.append(Span(piece.text[found : found + len(needle)], role))
-            start = found + len(needle)
-        if start < len(piece.text):
-            marked.append(Span(piece.text[start:], piece.role))
+        parts = enumerate(sought.split(piece.text))
+        marked.extend(Span(part, role if place % 2 else piece.role) for place, part in parts if part)
     return tuple(marked)

@@ -147,7 +147,7 @@ def _question(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     if is_open:
         texts.append((Span("a", "key"), Span(" opens the card", "muted")))
     else:
-        texts += [(Span(part, "muted"),) for part in wrap(entry.result, sheet.text)[:3]]
+        texts += [(Span(part, "muted"),) for part in wrap(entry.result, sheet.text, 3)]
     yield from _texts(entry, sheet, "asks", role, texts)
 
 
@@ -168,7 +168,7 @@ def _turn(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
 def _notice(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     role = {"warn": "attention", "error": "danger"}.get(entry.level, "dim")
     more = f" {sheet.glyphs['folded']}" if entry.body and is_folded else ""
-    texts: list[Line] = [(Span(part, role),) for part in wrap(entry.title + more, sheet.text)[:6]]
+    texts: list[Line] = [(Span(part, role),) for part in wrap(entry.title + more, sheet.text, 6)]
     yield from _texts(entry, sheet, "", "dim", texts)
     if entry.body and not is_folded:
         yield from (sheet.below(line) for line in _limited(entry.body, "muted", sheet.text))

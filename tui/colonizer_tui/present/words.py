@@ -5,7 +5,7 @@ from datetime import datetime
 UNKNOWN = "—"
 
 _UNITS = ((60, "s"), (90, "m"), (48, "h"), (14, "d"))
-"""Up to which number a unit is used; one hour and a half still reads better as 90 minutes."""
+"""Below which number a unit is used: 89 minutes say more than one hour."""
 
 _SIZES = {"s": 60, "m": 60, "h": 24, "d": 7}
 
@@ -36,9 +36,18 @@ def money(dollars: float | None) -> str:
     return UNKNOWN if dollars is None else f"{dollars:,.2f}"
 
 
+def short_money(dollars: float | None) -> str:
+    """As `money`, in six cells up to a hundred million: without cents from a thousand on, then in thousands."""
+    if dollars is None or abs(dollars) < 999.995:
+        return money(dollars)
+    return f"{dollars:,.0f}" if abs(dollars) < 99_999.5 else f"{dollars / 1_000:.0f}k"
+
+
 def dollars(amount: float | None) -> str:
     """As `money`, with its sign."""
-    return UNKNOWN if amount is None else f"${amount:,.2f}"
+    if amount is None:
+        return UNKNOWN
+    return f"-${-amount:,.2f}" if amount < 0 else f"${amount:,.2f}"
 
 
 def clock(at: float | None) -> str:
