@@ -228,6 +228,14 @@ class Cockpit:
         """The repositories that the local engine knows."""
         return await self._run(endpoint, calls.local_repositories())
 
+    async def add_repository(self, endpoint: EndpointName, path: str) -> LocalRepository:
+        """Makes the repository around an absolute path known to the local engine.
+
+        Raises:
+            ClientError: There is none, or none in which colonies can work, among others.
+        """
+        return await self._run(endpoint, calls.add_local_repository(path))
+
     def idempotency_key(self) -> str:
         """A key that makes the repetition of one launch harmless."""
         return uuid.uuid4().hex

@@ -144,6 +144,25 @@ async def test_a_dialog_that_is_left_stops_nothing(engine: RealEngine) -> None:
     assert engine.colonies()[0].status == "waiting_for_answer"
 
 
+async def test_a_launch_form_that_is_left_comes_back_as_it_was_left(engine: RealEngine) -> None:
+    async with cockpit_app().run_test(size=SIZE, notifications=True) as pilot:
+        colony = await launch(pilot, engine)
+        await pilot.press("enter")
+        await until(pilot, lambda: pilot.app.query_one(ColonyWorkspace).has_focus_within)
+        await pilot.press("c", *typed("Half of"), "tab", "7", "tab", *typed("opus"), "escape")
+        await until(pilot, lambda: "Colonize on" not in screen_text(pilot))
+        assert not pilot.app.query_one(ColonyWorkspace).has_class("diff")
+        await pilot.press("c", *typed(" a task"))
+        there = ("Half of a task", "issue      7", "model      opus")
+        await until(pilot, lambda: all(text in screen_text(pilot) for text in there))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: len(engine.colonies()) == 2)
+        await pilot.press("c")
+        await until(pilot, lambda: "what should be done?" in screen_text(pilot))
+    launched = next(other for other in engine.colonies() if other.key != colony.key)
+    assert launched.issue == 7
+
+
 async def test_a_half_typed_answer_and_message_are_there_after_a_restart(engine: RealEngine) -> None:
     async with cockpit_app().run_test(size=SIZE, notifications=True) as pilot:
         await launch(pilot, engine)

@@ -2,7 +2,7 @@
 
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.identity import EndpointName
-from colonizer_client.mothership.models import Colony
+from colonizer_client.mothership.models import Colony, LaunchOrder
 from colonizer_tui.commands import ColonyCommands
 from colonizer_tui.deck import Deck
 from colonizer_tui.dialogs.launch import LaunchDefaults
@@ -90,11 +90,11 @@ class ColonyKeys:
         surroundings = self._face.surroundings
         notes: tuple[str, ...] = ()
         if state.is_local:
-            uncommitted = "Uncommitted work of yours is not in its worktree."
-            notes = (f"It starts from the branch that is checked out now. {uncommitted}", endpoints.confinement(state))
+            start = "It starts from the branch that is checked out; uncommitted work of yours is not in its worktree."
+            notes = (start, endpoints.confinement(state))
         return LaunchDefaults(
             endpoint=name,
-            repo=surroundings.repo(),
+            order=LaunchOrder(surroundings.repo()),
             agents=surroundings.agents if state.is_local else (),
             is_local=state.is_local,
             notes=tuple(filter(None, notes)),

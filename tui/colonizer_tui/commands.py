@@ -11,7 +11,7 @@ from colonizer_client.mothership import decode
 from colonizer_client.mothership.models import Colony, LaunchOrder
 from colonizer_tui.dialogs.choice import Choice, Way
 from colonizer_tui.dialogs.confirm import Confirm
-from colonizer_tui.dialogs.launch import Launch, LaunchDefaults
+from colonizer_tui.dialogs.launch import Launch, LaunchDefaults, folder_of
 from colonizer_tui.face import Face
 from colonizer_tui.present import leftovers
 
@@ -24,6 +24,8 @@ class ColonyCommands:
     def __init__(self, cockpit: Cockpit, face: Face) -> None:
         self._cockpit = cockpit
         self._face = face
+        self._left: dict[EndpointName, LaunchOrder] = {}
+        """Launch forms that were left as they were filled in."""
 
     async def stop(self, colony: Colony) -> None:
         """Stops a colony, after asking."""
@@ -66,28 +68,54 @@ class ColonyCommands:
             self._face.tell(f"{_name(colony)}: the turn is interrupted; the colony goes on")
 
     async def launch(self, defaults: LaunchDefaults) -> ColonyKey | None:
-        """Launches a colony from the form; what the mothership offers after a refusal is offered to the person."""
-        order = await self._face.ask(Launch(defaults))
+        """Launches a colony from the form.
+
+        After a refusal the form is back as it was filled in, with the reason; what the mothership offers is offered.
+        """
         key = self._cockpit.idempotency_key()
+        left = self._left.pop(defaults.endpoint, defaults.order)
+        order = await self._fill_in(replace(defaults, order=left))
         while order is not None:
-            agent = order.agent or (defaults.agents[0] if defaults.agents else "")
-            env = self._face.surroundings.agent_env(agent) if defaults.is_local else {}
-            order = _with(order, idempotency_key=key, agent_env=env or None)
             try:
-                colony = await self._cockpit.launch(defaults.endpoint, order)
+                order = await self._in_known_repository(defaults, order)
+                colony = await self._cockpit.launch(
+                    defaults.endpoint, replace(order, idempotency_key=key, agent_env=self._agent_env(defaults, order))
+                )
             except Conflict as conflict:
-                order = await self._after_conflict(order, conflict)
                 key = self._cockpit.idempotency_key()
+                order = await self._after_conflict(order, conflict) or await self._fill_in(
+                    replace(defaults, order=order, error=str(conflict))
+                )
             except ClientError as problem:
-                self._face.tell(str(problem), is_bad=True)
-                order = await self._face.ask(Launch(_again(defaults, order)))
+                order = await self._fill_in(replace(defaults, order=order, error=str(problem)))
             else:
                 self._face.tell(f"{_name(colony)} is {colony.status}")
                 return colony.key
         return None
 
+    async def _fill_in(self, defaults: LaunchDefaults) -> LaunchOrder | None:
+        """The order as the person wants it; what they leave is there when they come back."""
+        form = Launch(defaults)
+        order = await self._face.ask(form)
+        if order is None and form.filled != defaults.order:
+            self._left[defaults.endpoint] = form.filled
+        return order
+
+    async def _in_known_repository(self, defaults: LaunchDefaults, order: LaunchOrder) -> LaunchOrder:
+        """The order with a repository's name where the person gave its folder."""
+        folder = folder_of(order.repo) if defaults.is_local else ""
+        if not folder:
+            return order
+        repository = await self._cockpit.add_repository(defaults.endpoint, folder)
+        return replace(order, repo=repository.name_raw)
+
+    def _agent_env(self, defaults: LaunchDefaults, order: LaunchOrder) -> dict[str, str] | None:
+        """What the agent needs of this environment, where it runs on this machine."""
+        agent = order.agent or next(iter(defaults.agents), "")
+        return (self._face.surroundings.agent_env(agent) or None) if defaults.is_local else None
+
     async def _after_conflict(self, order: LaunchOrder, conflict: Conflict) -> LaunchOrder | None:
-        """The order as the person wants it now, None when they leave it."""
+        """The order with the way out that the person chose, None where there is none or none is taken."""
         holder = decode.holder(conflict.body)
         ways: list[Way] = []
         if holder is not None:
@@ -97,10 +125,9 @@ class ColonyCommands:
         elif "allow_epic" in str(conflict):
             ways.append(Way("e", "allow_epic", "start on the epic anyway"))
         if not ways:
-            self._face.tell(str(conflict), is_bad=True)
             return None
         chosen = await self._face.ask(Choice("The mothership refuses this launch", str(conflict), ways))
-        return None if chosen is None else _with(order, **{chosen: True})
+        return None if chosen is None else _with(order, chosen)
 
     async def _losses(self, colony: Colony) -> Sequence[str]:
         """What cleaning up loses and keeps; in general terms where the mothership does not tell."""
@@ -146,10 +173,5 @@ def _name(colony: Colony) -> str:
     return f"{colony.title} ({colony.shown_id})"
 
 
-def _with(order: LaunchOrder, **changes: object) -> LaunchOrder:
-    return replace(order, **changes)  # type: ignore[arg-type]  # the names are the order's own
-
-
-def _again(defaults: LaunchDefaults, order: LaunchOrder) -> LaunchDefaults:
-    """The form as it was filled in."""
-    return LaunchDefaults(defaults.endpoint, order.repo, order.task, defaults.agents, defaults.is_local, defaults.notes)
+def _with(order: LaunchOrder, way: str) -> LaunchOrder:
+    return replace(order, **{way: True})  # type: ignore[arg-type]  # a way is named as its field

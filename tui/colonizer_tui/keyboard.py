@@ -20,8 +20,8 @@ from colonizer_tui.keys import Keymap
 FIELD_ACTIONS = frozenset({"send", "back", "next_pane", "previous_pane", "quit", "suspend"})
 """What a key still does while text is typed; every other key is the field's own."""
 
-DIALOG_ACTIONS = frozenset({"quit", "next_pane", "previous_pane"})
-"""What a key does in a dialog beside the dialog's own keys and those of the widget that has the focus."""
+DIALOG_ACTIONS = frozenset({"quit"})
+"""What of the program's keys still counts over a dialog."""
 
 DRAIN_S = 1.0
 """How long a field is waited for that still has typed letters before it."""

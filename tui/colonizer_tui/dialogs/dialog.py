@@ -42,6 +42,14 @@ class Dialog(ModalScreen[T], Generic[T]):
             return True
         return False
 
+    def do_next_pane(self) -> None:
+        """The next field."""
+        self.focus_next()
+
+    def do_previous_pane(self) -> None:
+        """The previous field."""
+        self.focus_previous()
+
     def on_mount(self) -> None:
         """The parts stand on the colour of the box."""
         for lines in self.query(Lines):

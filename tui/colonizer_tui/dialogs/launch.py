@@ -1,12 +1,14 @@
 """The form in which a colony is launched."""
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 
 from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.models import LaunchOrder
@@ -24,8 +26,10 @@ class LaunchDefaults:
     """What the form starts with."""
 
     endpoint: EndpointName
-    repo: str = ""
-    task: str = ""
+    order: LaunchOrder
+    """What stands in the fields."""
+    error: str = ""
+    """Why the mothership refused this order."""
     agents: Sequence[str] = ()
     """Agents that the person configured for the local engine, its default first."""
     is_local: bool = True
@@ -47,29 +51,32 @@ class Launch(Dialog[LaunchOrder]):
     def __init__(self, defaults: LaunchDefaults) -> None:
         super().__init__()
         self._defaults = defaults
-        self._autopilot: bool | None = None
-        self._agent = 0
-        self._error = ""
+        self.filled = defaults.order
+        """What stood in the fields when the form was left."""
+        self._autopilot = defaults.order.autopilot
+        self._agent = _place(defaults.order.agent, defaults.agents)
+        self._error = defaults.error
+        self._repo_is = "owner/name, or a folder" if defaults.is_local else "owner/name"
 
     def parts(self) -> ComposeResult:
         """A field for each thing that can be chosen."""
+        order = self._defaults.order
+        issue = "" if order.issue is None else str(order.issue)
         yield Lines(id="launch-title")
-        yield from self._row(
-            "repo", Input(self._defaults.repo, placeholder="owner/name", id="launch-repo", compact=True)
-        )
+        yield from self._row("repo", _field("repo", order.repo, self._repo_is))
         yield from self._row("task", DraftField(placeholder="what should be done?", id="launch-task"))
-        yield from self._row("issue", Input(placeholder="number, or empty", id="launch-issue", compact=True))
-        yield from self._row("model", Input(placeholder="the agent's own choice", id="launch-model", compact=True))
+        yield from self._row("issue", _field("issue", issue, "number, or empty"))
+        yield from self._row("model", _field("model", order.model or "", "the agent's own choice"))
         yield Lines(id="launch-choices")
         yield Lines(id="launch-foot")
 
     def on_mount(self) -> None:
         """The task is what is to be written."""
         task = self.query_one("#launch-task", DraftField)
-        task.set_text(self._defaults.task)
+        task.set_text(self._defaults.order.task)
         for field in self.query(Input):
             field.cursor_blink = False
-        give_keys(task if self._defaults.repo else self.query_one("#launch-repo", Input))
+        give_keys(task if self._defaults.order.repo else self.query_one("#launch-repo", Input))
         for name in ("repo", "task", "issue", "model"):
             self.set_lines(f"label-{name}", [(Span(column(name, LABEL_WIDTH), "muted"),)])
         self._draw()
@@ -92,13 +99,23 @@ class Launch(Dialog[LaunchOrder]):
             case "enter" if isinstance(self.focused, Input):
                 self.focus_next()
             case _:
+                self.filled = self._filled_in()
                 return super().take_key(event)
         return True
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """An error is gone as soon as something is changed."""
         event.stop()
-        if self._error:
+        self._forget_error()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """As a changed field."""
+        event.stop()
+        self._forget_error()
+
+    def _forget_error(self) -> None:
+        # Fields also tell of the text that they were made with.
+        if self._error and self._filled_in() != self.filled:
             self._error = ""
             self._draw()
 
@@ -110,37 +127,36 @@ class Launch(Dialog[LaunchOrder]):
             yield field
 
     def _launch(self) -> None:
-        order = self._order()
-        if order is not None:
-            self.dismiss(order)
-        else:
-            self._draw()
-
-    def _order(self) -> LaunchOrder | None:
-        repo = self.query_one("#launch-repo", Input).value.strip()
-        task = self.query_one("#launch-task", DraftField).text.strip()
-        issue = self.query_one("#launch-issue", Input).value.strip().removeprefix("#")
-        model = self.query_one("#launch-model", Input).value.strip()
-        if repo.count("/") != 1 or not all(repo.split("/")):
-            self._refuse("the repository is owner/name", "#launch-repo")
+        order = self.filled = self._filled_in()
+        issue = self._typed("issue").removeprefix("#")
+        is_folder = self._defaults.is_local and folder_of(order.repo)
+        if not is_folder and not re.fullmatch("[^/]+/[^/]+", order.repo):
+            self._refuse(f"the repository is {self._repo_is}", "#launch-repo")
         elif issue and not issue.isdecimal():
             self._refuse("an issue is a number", "#launch-issue")
-        elif not task and not issue:
+        elif not order.task and not issue:
             self._refuse("say what should be done, or name an issue", "#launch-task")
         else:
-            return LaunchOrder(
-                repo=repo,
-                task=task,
-                issue=int(issue) if issue else None,
-                model=model or None,
-                agent=self._defaults.agents[self._agent] if self._agent else None,
-                autopilot=self._autopilot,
-            )
-        return None
+            self.dismiss(order)
+
+    def _filled_in(self) -> LaunchOrder:
+        issue = self._typed("issue").removeprefix("#")
+        return LaunchOrder(
+            repo=self._typed("repo"),
+            task=self.query_one("#launch-task", DraftField).text.strip(),
+            issue=int(issue) if issue.isdecimal() else None,
+            model=self._typed("model") or None,
+            agent=self._defaults.agents[self._agent] if self._agent else None,
+            autopilot=self._autopilot,
+        )
+
+    def _typed(self, name: str) -> str:
+        return self.query_one(f"#launch-{name}", Input).value.strip()
 
     def _refuse(self, words: str, field: str) -> None:
         self._error = words
         give_keys(self.query_one(field))
+        self._draw()
 
     def _draw(self) -> None:
         width = box_width(self)
@@ -152,7 +168,7 @@ class Launch(Dialog[LaunchOrder]):
         for note in self._defaults.notes:
             notes += [(Span(part, "muted"),) for part in wrap(note, width)]
         if self._error:
-            notes += [EMPTY, (Span(self._error, "danger"),)]
+            notes += [EMPTY, *((Span(part, "danger"),) for part in wrap(self._error, width))]
         keys = line(
             Span("ctrl+s", "key"), Span(" launch   ", "muted"), Span("tab", "key"), Span(" next field   ", "muted")
         )
@@ -175,3 +191,17 @@ class Launch(Dialog[LaunchOrder]):
             )
         )
         return shown
+
+
+def folder_of(repo: str) -> str:
+    """The absolute path, where a repository is given by its folder; empty otherwise."""
+    return os.path.abspath(os.path.expanduser(repo)) if repo.startswith(("/", "~", ".")) else ""
+
+
+def _field(name: str, value: str, placeholder: str) -> Input:
+    return Input(value, placeholder=placeholder, id=f"launch-{name}", compact=True)
+
+
+def _place(agent: str | None, agents: Sequence[str]) -> int:
+    """Where the agent stands; the first place is the mothership's default."""
+    return agents.index(agent) if agent is not None and agent in agents else 0

@@ -11,8 +11,14 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import accumulate
 
+from colonizer_client.text import safe_text
+
 _NUMBER = "([0-9]{1,12})"  # Python reads and writes no number of some thousand digits
 _HUNK = re.compile(rf"@@ -{_NUMBER}(?:,{_NUMBER})? \+{_NUMBER}(?:,{_NUMBER})? @@ ?(.*)")
+_HIGH_BYTES = re.compile(r"\\\\|((?:\\[23][0-7]{2})+)")
+"""An escaped backslash, or the bytes beyond ASCII of a path that git quotes."""
+
+UNRESOLVED = "a merge that is not resolved: v shows its lines"
 
 LOCKFILES = frozenset(
     {
@@ -77,7 +83,7 @@ def parse(text: str) -> list[FileDiff]:
     files: list[FileDiff] = []
     hunk: Hunk | None = None
     left_old = left_new = 0
-    for line in text.split("\n"):
+    for line in text.removesuffix("\n").split("\n"):
         if hunk is not None and (left_old > 0 or left_new > 0):
             mark = line[:1]
             if mark == "+":
@@ -86,13 +92,16 @@ def parse(text: str) -> list[FileDiff]:
             elif mark == "-":
                 left_old -= 1
                 files[-1].removed += 1
-            elif mark != "\\":
+            elif mark in (" ", ""):
                 left_old -= 1
                 left_new -= 1
-            hunk.lines.append(line)
-            continue
-        if line.startswith("diff --git "):
-            files.append(FileDiff(_path_of(line)))
+            elif mark != "\\":
+                hunk = None  # it ends before its time
+            if hunk is not None:
+                hunk.lines.append(line)
+                continue
+        if line.startswith("diff --"):
+            files.append(_file_of(line))
             hunk = None
         elif files and (found := _HUNK.match(line)):
             hunk = Hunk(int(found[1]), int(found[3]), found[5])
@@ -100,7 +109,7 @@ def parse(text: str) -> list[FileDiff]:
             files[-1].hunks.append(hunk)
         elif hunk is not None and line.startswith("\\"):
             hunk.lines.append(line)
-        elif files:
+        elif files and not files[-1].hunks and UNRESOLVED not in files[-1].notes:
             _take_header(files[-1], line)
     return files
 
@@ -194,7 +203,7 @@ def numbers(hunk: Hunk) -> list[tuple[int | None, int | None]]:
 def _take_header(file: FileDiff, line: str) -> None:
     if line.startswith("+++ ") and line != "+++ /dev/null":
         file.path = _unprefixed(line[4:], "b/")
-    elif line.startswith("--- ") and line != "--- /dev/null" and not file.hunks:
+    elif line.startswith("--- ") and line != "--- /dev/null":
         old = _unprefixed(line[4:], "a/")
         if old != file.path:
             file.old_path = file.old_path or old
@@ -204,6 +213,13 @@ def _take_header(file: FileDiff, line: str) -> None:
         file.path = _unquoted(line.partition(" to ")[2])
     elif line.startswith(("new file", "deleted file", "old mode", "new mode", "Binary files", "GIT binary patch")):
         file.notes.append(line)
+
+
+def _file_of(header: str) -> FileDiff:
+    """The file whose changes a `diff --…` line begins."""
+    if header.startswith("diff --git "):
+        return FileDiff(_path_of(header))
+    return FileDiff(_unquoted(header.split(" ", 2)[-1]), notes=[UNRESOLVED])
 
 
 def _path_of(header: str) -> str:
@@ -218,9 +234,19 @@ def _path_of(header: str) -> str:
 
 
 def _unprefixed(path: str, prefix: str) -> str:
-    return _unquoted(path.rstrip("\t")).removeprefix(prefix)
+    """The path of a `---` or `+++` line. After one with a blank in it git puts a tab, which is shown as blanks."""
+    return _unquoted(path.rstrip("\t ")).removeprefix(prefix)
 
 
 def _unquoted(path: str) -> str:
-    """A path as git quotes odd ones, without its quotes; escapes are left to be seen."""
-    return path[1:-1] if len(path) > 1 and path[0] == path[-1] == '"' else path
+    """A path as git quotes odd ones, without its quotes, its letters readable; other escapes are left to be seen."""
+    if len(path) < 2 or not path[0] == path[-1] == '"':
+        return path
+    return _HIGH_BYTES.sub(lambda escaped: _letters(escaped[0]) if escaped[1] else escaped[0], path[1:-1])
+
+
+def _letters(escaped: str) -> str:
+    try:
+        return safe_text(bytes(int(code, 8) for code in escaped.split("\\")[1:]).decode())
+    except UnicodeDecodeError:
+        return escaped
