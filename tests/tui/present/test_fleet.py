@@ -173,7 +173,7 @@ def test_an_age_counts_from_what_a_person_wants_to_know(one: Colony, age: str) -
 
 
 def test_ages_count_by_the_clock_of_the_host() -> None:
-    one = colony("1", "merged", -60)
+    one = colony("1", "merged", -1)
     behind = endpoint(HQ, skew_s=120.0)
     view = Digests().view(
         Snapshot(endpoints={HQ: behind}, colonies={one.key: one}), Topics(endpoints=frozenset({HQ})), NOW
