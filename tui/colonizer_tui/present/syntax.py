@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 LINE_LIMIT = 2_000
 """A longer line is left without colours: it is data, and would take long."""
 
+HUNK_LIMIT = 200_000
+"""A hunk with more characters than this is left without colours: finding them would hold up the keys."""
+
 
 def coloured(path: str, lines: Sequence[str]) -> list[Line]:
     """The lines of a hunk, without their marks, with roles for the tokens of the file's language.
@@ -21,12 +24,14 @@ def coloured(path: str, lines: Sequence[str]) -> list[Line]:
     lexer = _lexer(path)
     texts = [line[1:] for line in lines]
     shown: list[Line] = [(Span(text),) for text in texts]
-    if lexer is None or any(len(text) > LINE_LIMIT for text in texts):
+    sizes = [len(text) for text in texts]
+    if lexer is None or max(sizes, default=0) > LINE_LIMIT or sum(sizes) > HUNK_LIMIT:
         return shown
     for marks in (" -", " +"):
         places = [place for place, line in enumerate(lines) if line[:1] in marks and line]
         for place, line in zip(places, _tokens(lexer, [texts[place] for place in places]), strict=False):
-            shown[place] = line
+            if "".join(piece.text for piece in line) == texts[place]:  # lexers leave out or change odd characters
+                shown[place] = line
     return shown
 
 
