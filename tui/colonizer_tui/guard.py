@@ -1,7 +1,7 @@
 """The last wall before the terminal: whatever a line holds, no control character leaves.
 
 Texts are made safe where they are decoded; this catches what did not come that way, such as what the person pasted
-into a field. All characters removed here have no width, so that nothing shifts.
+into a field. Nothing shifts: all characters removed here have no width, and half a character becomes a sign of one.
 """
 
 import re
@@ -10,9 +10,12 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-_FORBIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_HALVES = re.compile("[\ud800-\udfff]")
+"""Surrogates: no terminal can be sent one."""
+
+_MOVING = str.maketrans("", "", "\t\n")
+"""A line on the screen has none: they would move the cursor."""
 
 
 class ControlGuard(LineFilter):
@@ -26,11 +29,11 @@ class ControlGuard(LineFilter):
         return [
             segment
             if segment.control
-            else Segment(_FORBIDDEN.sub("", segment.text), segment.style and segment.style.update_link(None))
+            else Segment(printable(segment.text).translate(_MOVING), segment.style and segment.style.update_link(None))
             for segment in segments
         ]
 
 
 def printable(text: str) -> str:
-    """The text as it may be printed outside the application, line feeds kept."""
-    return _FORBIDDEN.sub("", text.replace("\r", ""))
+    """The text as it may be printed outside the application, line feeds and tabs kept."""
+    return _HALVES.sub("\ufffd", _CONTROLS.sub("", text))

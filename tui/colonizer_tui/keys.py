@@ -4,8 +4,11 @@ An action's name is what the settings remap (`[keys]`), what the help and the fo
 as `do_<name>`: the key goes to the focused widget first, then outwards to the application.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from textual.keys import KEY_ALIASES, KEY_NAME_REPLACEMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,21 +104,70 @@ class Keymap:
 
 
 def keymap(chosen: Mapping[str, str]) -> Keymap:
-    """The keys with the person's changes (`[keys]`: action to key) made."""
+    """The keys with the person's changes (`[keys]`: action to key) made, all together: two keys may be swapped."""
     actions = {action.name: action for action in ACTIONS}
     problems: list[str] = []
+    wanted: dict[str, str] = {}
     for name, key in chosen.items():
-        action = actions.get(name)
-        if action is None:
+        known = named_key(key)
+        if name not in actions:
             problems.append(f"[keys] {name}: no such action")
-            continue
-        holder = _holder(actions.values(), key)
-        if holder is not None and holder.name != name:
-            problems.append(f"[keys] {name}: {shown_key(key)} already means {holder.label}")
-            continue
-        actions[name] = Action(name, (key,), action.label, action.help, action.group)
-    return Keymap(actions, tuple(problems))
+        elif known is None:
+            problems.append(f"[keys] {name}: no key is called “{key}”")
+        else:
+            wanted[name] = known
+    while (clash := _clash(actions, wanted)) is not None:
+        name, holder = clash
+        problems.append(f"[keys] {name}: {shown_key(wanted.pop(name))} already means {holder.label}")
+    return Keymap(_with_keys(actions, wanted), tuple(problems))
 
 
-def _holder(actions: Iterable[Action], key: str) -> Action | None:
-    return next((action for action in actions if key in action.keys), None)
+def named_key(key: str) -> str | None:
+    """Textual's name of a key that is named so, or as it is shown; None where there is no such key."""
+    *before, base = key.rsplit("+", 1) if len(key) > 1 else [key]
+    held = [part for modifiers in before for part in modifiers.lower().split("+")]
+    if len(base) > 1 or "ctrl" in held:
+        base = base.lower()
+    if len(base) == 1 and base.isprintable() and not base.isalnum():
+        base = unicodedata.name(base, "").lower().replace("-", "_").replace(" ", "_")
+    base = _NAMED.get(base, KEY_NAME_REPLACEMENTS.get(base, base))
+    if not set(held) <= _MODIFIERS or not (base in _BASES or (len(base) == 1 and base.isalnum()) or _is_sign(base)):
+        return None
+    name = "+".join((*held, base))
+    return next((key for key, aliases in KEY_ALIASES.items() if name in aliases), name)
+
+
+_NAMED = {shown: name for name, shown in _SHOWN.items()}
+_MODIFIERS = frozenset({"ctrl", "shift", "alt", "meta", "super", "hyper"})
+_BASES = frozenset(
+    {
+        "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "insert", "delete", "backspace", "enter",
+        "tab", "space", "escape", *(f"f{number}" for number in range(1, 25)),
+    }
+)  # fmt: skip
+
+
+def _is_sign(name: str) -> bool:
+    """Whether Textual names a sign so, such as `question_mark`: after its name in Unicode."""
+    if name in KEY_NAME_REPLACEMENTS.values():
+        return True
+    try:
+        return " " not in name and not unicodedata.lookup(name.replace("_", " ")).isalnum()
+    except KeyError:
+        return False
+
+
+def _with_keys(actions: Mapping[str, Action], wanted: Mapping[str, str]) -> Mapping[str, Action]:
+    return {
+        name: replace(action, keys=(wanted[name],)) if name in wanted else action for name, action in actions.items()
+    }
+
+
+def _clash(actions: Mapping[str, Action], wanted: Mapping[str, str]) -> tuple[str, Action] | None:
+    """A chosen key that means something else too, the one that was chosen last first, and what it means."""
+    everyone = _with_keys(actions, wanted).values()
+    for name in reversed(list(wanted)):
+        holder = next((action for action in everyone if wanted[name] in action.keys and action.name != name), None)
+        if holder is not None:
+            return name, holder
+    return None
