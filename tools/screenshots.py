@@ -31,7 +31,7 @@ LIGHT = "colonizer-light"
 
 _REMOTE_FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 _CREDIT = re.compile(r"\s*<!--.*?-->", re.DOTALL)
-_FONTS = 'font-family: "Fira Code", "DejaVu Sans Mono", Menlo, Consolas, monospace'
+_FONTS = 'font-family: "Fira Code", "DejaVu Sans Mono", Menlo, Consolas, monospace; font-variant-ligatures: none'
 _VIEW_BOX = re.compile(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
 
 _CHROMIUM_FLAGS = (
