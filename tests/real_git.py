@@ -47,6 +47,13 @@ def new_clone(path: Path, files: dict[str, str | bytes] | None = None) -> Clone:
     return clone
 
 
+def worktree_of(clone: Clone, branch: str) -> Path:
+    """The folder in which git has the branch checked out."""
+    listed = clone.git("worktree", "list", "--porcelain").split("\n\n")
+    (found,) = (entry for entry in listed if f"branch refs/heads/{branch}" in entry)
+    return Path(found.splitlines()[0].removeprefix("worktree "))
+
+
 async def new_colony(clone: Clone, folder: Path, name: str = "a1b2c3d4") -> Worktree:
     """A colony with its worktree in `folder`/`name`."""
     repository = await identify(clone.path)

@@ -11,7 +11,7 @@ from colonizer_client.mothership.models import Colony
 from colonizer_tui.app import CockpitApp
 from colonizer_tui.workspaces.colony import ColonyWorkspace
 from real_engine import RealEngine, cockpit_app, real_engine, screen_text, until
-from real_git import Clone, new_clone
+from real_git import Clone, new_clone, worktree_of
 
 pytestmark = pytest.mark.anyio
 
@@ -54,13 +54,6 @@ async def answer(pilot: Pilot[None], app: CockpitApp, *keys: str) -> None:
     delivered = count_of_delivered(app)
     await pilot.press("a", *keys)
     await until(pilot, lambda: count_of_delivered(app) == delivered + 1)
-
-
-def worktree_of(colony: Colony, repository: Clone) -> Path:
-    """The folder in which git has the colony's branch checked out."""
-    listed = repository.git("worktree", "list", "--porcelain").split("\n\n")
-    (found,) = (entry for entry in listed if f"branch refs/heads/{colony.branch}" in entry)
-    return Path(found.splitlines()[0].removeprefix("worktree "))
 
 
 def count_of_delivered(app: CockpitApp) -> int:
@@ -192,7 +185,7 @@ async def test_a_message_to_a_stopped_colony_is_kept_for_its_next_run(engine: Re
 async def test_cleaning_up_names_what_is_lost_and_keeps_the_branch(engine: RealEngine, repository: Clone) -> None:
     async with cockpit_app().run_test(size=SIZE, notifications=True) as pilot:
         colony = await launch(pilot, engine)
-        worktree = worktree_of(colony, repository)
+        worktree = worktree_of(repository, colony.branch)
         await pilot.press("X")
         await until(pilot, lambda: "stop it first" in screen_text(pilot))
         await pilot.press("s")

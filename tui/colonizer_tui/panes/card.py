@@ -161,6 +161,7 @@ class CardPane(Widget, can_focus=True):
         if self._is_on_its_way():
             desk_of(self).tell("it is on its way already")
             return
+        self._take_all_typed()  # the fields may not have told of the last letters yet
         missing = next((place for place, given in enumerate(self._chosen) if given.is_empty), None)
         if missing is not None:
             self._spot = Spot(missing)
@@ -200,8 +201,7 @@ class CardPane(Widget, can_focus=True):
             self._saving = None
         if self._key is None or self._question is None:
             return
-        for place in range(len(self._chosen)):
-            self._take_typed(place)
+        self._take_all_typed()
         chosen = tuple(self._chosen)
         if chosen != self._kept and desk_of(self).keep_card_draft(self._key, self._question, chosen):
             self._kept = chosen
@@ -228,6 +228,10 @@ class CardPane(Widget, can_focus=True):
             key = "enter" if question.is_single_choice and has_keys(self) and not self._chosen[0].is_empty else "ctrl+s"
             keys = line(Span(key, "key"), Span(f" send{count}", "muted"))
         self._foot.set_lines([spread(status, keys, width)])
+
+    def _take_all_typed(self) -> None:
+        for place in range(len(self._chosen)):
+            self._take_typed(place)
 
     def _take_typed(self, place: int) -> bool:
         """Takes what stands in a prompt's field into the choice; whether that changed it."""
