@@ -82,7 +82,10 @@ def test_where_nothing_can_be_written_nothing_else_breaks(tmp_path: Path) -> Non
 
 
 def test_what_is_there_is_never_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("time.strftime", lambda _: "20261130-120000")
+    def one_second(_: str) -> str:
+        return "20261130-120000"
+
+    monkeypatch.setattr("time.strftime", one_second)
     first = crash.record(fault("first"), tmp_path)
     assert first is not None
     assert crash.record(fault("second"), tmp_path) is None

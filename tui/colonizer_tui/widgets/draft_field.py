@@ -52,7 +52,7 @@ class DraftField(TextArea):
         if event.key == "ctrl+j":
             event.stop()
             event.prevent_default()
-            self.insert("\n")
+            self._put("\n")
 
     def on_paste(self, event: events.Paste) -> None:
         """Takes pasted text whole or not at all; what could steer a terminal is left out of it."""
@@ -66,7 +66,12 @@ class DraftField(TextArea):
                 markup=False,
             )
             return
-        self.insert(text)
+        self._put(text)
+
+    def _put(self, text: str) -> None:
+        """Puts a text in the place of what is selected, the cursor behind it."""
+        start, end = self.selection
+        self.replace(text, start, end, maintain_selection_offset=False)
 
 
 class MessageField(DraftField):

@@ -136,6 +136,10 @@ class KeyedList(LineView, Generic[K]):
             return ""
         return "selection" if has_keys(self) else "selection_away"
 
+    def on_resize(self) -> None:
+        """The selection stays in sight."""
+        self.show_line(self.cursor)
+
     def on_focus(self) -> None:
         """The selection shows where the keys go."""
         self.repaint_line(self.cursor)

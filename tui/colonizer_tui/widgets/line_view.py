@@ -36,7 +36,7 @@ class LineView(Widget, can_focus=True):
         self.ground = "background"
         """On which colour of the palette the lines stand that have no ground of their own."""
         self._top = 0
-        self._drawn: dict[int, tuple[Line, str]] = {}
+        self._drawn: dict[int, tuple[Line, str, str]] = {}
         """What stands in each row now, so that nothing is written for a row that did not change."""
 
     @property
@@ -106,14 +106,15 @@ class LineView(Widget, can_focus=True):
         """Draws the rows anew whose content is no longer what stands there."""
         self.top = self._top
         for row in range(self.size.height):
-            if self._drawn.get(row) != self._content(self._top + row):
+            if self._drawn.get(row) != self._content(row):
                 self.refresh(Region(0, row, self.size.width, 1))
 
     def render_line(self, y: int) -> Strip:
         """The strip of one row, its scroll bar included."""
         width = self.text_width
-        self._drawn[y] = line, ground = self._content(self._top + y)
-        return Strip([*self._segments(line, width, ground or self.ground), self._bar_segment(y)], width + 1)
+        self._drawn[y] = line, ground, bar = self._content(y)
+        segments = self._segments(line, width, ground or self.ground)
+        return Strip([*segments, _bar(ink_of(self).theme, bar, self.ground)], width + 1)
 
     def on_resize(self) -> None:
         """Keeps the top in bounds."""
@@ -157,8 +158,10 @@ class LineView(Widget, can_focus=True):
         """To the end."""
         self.scrolled_by_hand(self.line_count())
 
-    def _content(self, index: int) -> tuple[Line, str]:
-        return (self.line_at(index), self.ground_of(index)) if index < self.line_count() else ((), "")
+    def _content(self, row: int) -> tuple[Line, str, str]:
+        """The line that stands in a row of the widget, its ground, and the scroll bar's glyph beside it."""
+        index, bar = self._top + row, self._bar_glyph(row)
+        return (self.line_at(index), self.ground_of(index), bar) if index < self.line_count() else ((), "", bar)
 
     def _segments(self, line: Line, width: int, ground: str) -> list[Segment]:
         name = ink_of(self).theme
@@ -169,15 +172,14 @@ class LineView(Widget, can_focus=True):
             segments.append(Segment(" " * rest, theme.style(name, "", ground)))
         return segments
 
-    def _bar_segment(self, y: int) -> Segment:
-        count, page, ink = self.line_count(), self.page, ink_of(self)
-        glyph = " "
+    def _bar_glyph(self, row: int) -> str:
+        count, page = self.line_count(), self.page
         if count > page:
             size = max(page * page // count, 1)
             start = (page - size) * self.top // max(count - page, 1)
-            if start <= y < start + size:
-                glyph = ink.glyphs["thumb"]
-        return _bar(ink.theme, glyph, self.ground)
+            if start <= row < start + size:
+                return self.glyphs["thumb"]
+        return " "
 
 
 @lru_cache(maxsize=32)
