@@ -72,6 +72,7 @@ def root(ctx: click.Context) -> None:
         if sys.stdin.isatty() and sys.stdout.isatty():
             from colonizer_cli.commands.tui import tui
 
-            ctx.invoke(tui)
+            with click.Context(tui, ctx, "tui") as own:
+                tui.invoke(own)
         else:
             click.echo(ctx.get_help())

@@ -75,6 +75,7 @@ def test_controls_in_a_refusal_are_shown() -> None:
         ("engine", "status", "--token-file", "f"),
         ("engine", "stop", "--json"),
         ("connect", "list", "--host", "hq"),
+        ("--host", "hq", "tui"),
     ],
     ids=" ".join,
 )

@@ -161,3 +161,11 @@ def test_without_a_terminal_it_says_what_to_use_instead(
         said = (tmp_path / "said").read_text() if stderr == "null" else terminal.raw.decode()
     assert "use the plain commands instead: colonizer list" in said
     assert "\x1b" not in said
+
+
+@pytest.mark.parametrize("argv", [("--host", "hq"), ("--json", "tui")], ids=" ".join)
+def test_an_option_that_the_cockpit_cannot_follow_is_refused_before_it_opens(argv: tuple[str, ...]) -> None:
+    with real_terminal(*COCKPIT[:-1], *argv) as terminal:
+        assert terminal.ended() == 2
+    assert f"{argv[0]} only applies to the client commands, not `colonizer tui`" in terminal.raw.decode()
+    assert b"\x1b" not in terminal.raw

@@ -5,8 +5,10 @@ import sys
 
 import click
 
+from colonizer_cli.options import PlainCommand
 
-@click.command()
+
+@click.command(cls=PlainCommand, takes=())
 def tui() -> None:
     """Open the cockpit: watch, answer, stop, resume and launch colonies."""
     from colonizer_tui import terminal
