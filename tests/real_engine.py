@@ -52,7 +52,7 @@ class RealEngine:
 
 
 @contextmanager
-def real_engine() -> Iterator[RealEngine]:
+def real_engine() -> Generator[RealEngine]:
     """The engine of the sealed home; it runs when something starts it, and no longer than the test."""
     paths = Paths.from_environment()
     engine = RealEngine(paths, local_engine(paths))
