@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textual import events
 from textual.app import ComposeResult
 
-from colonizer_tui.dialogs.dialog import Dialog, box_width
+from colonizer_tui.dialogs.dialog import Dialog, above_keys, box_width
 from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
 from colonizer_tui.widgets.lines import Lines
 
@@ -52,7 +52,6 @@ class Choice(Dialog[str]):
         width = box_width(self)
         shown: list[Line] = [(Span(self._title, "strong"),), EMPTY]
         shown += [(Span(part),) for part in wrap(self._text, width)]
-        shown.append(EMPTY)
-        shown += [line(Span(f"{way.key:>4}", "key"), Span(f"  {way.words}", "muted")) for way in self._ways]
-        shown.append(line(Span(" esc", "key"), Span("  leave it", "muted")))
-        self.set_lines("choice-text", shown)
+        keys = [line(Span(f"{way.key:>4}", "key"), Span(f"  {way.words}", "muted")) for way in self._ways]
+        keys.append(line(Span(" esc", "key"), Span("  leave it", "muted")))
+        self.set_lines("choice-text", above_keys(self, shown, [EMPTY, *keys]))

@@ -5,9 +5,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from textual import events
 from textual.app import ComposeResult
 
-from colonizer_tui.dialogs.dialog import Dialog, box_width
-from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
+from colonizer_tui.dialogs.dialog import Dialog, above_keys, box_width, shortened
+from colonizer_tui.present.line import EMPTY, Line, Span, line
 from colonizer_tui.widgets.lines import Lines
+
+TARGET_LINES = 4
+TEXT_LINES = 3
+"""What names from outside may take, so that no name drives another one or the keys out of sight."""
 
 
 class Confirm(Dialog[bool]):
@@ -60,13 +64,11 @@ class Confirm(Dialog[bool]):
     def _draw(self) -> None:
         width = box_width(self)
         shown: list[Line] = [(Span(self._title, "danger-strong" if self._is_danger else "strong"),), EMPTY]
-        shown += [(Span(part, "strong"),) for part in wrap(self._target, width)]
+        shown += [(Span(part, "strong"),) for part in shortened(self._target, width, TARGET_LINES)]
         if self._first is not None:
             shown.append((Span("looking for what would be lost…", "dim"),))
-        for text in self._found:
-            shown += [(Span(part, ""),) for part in wrap(text, width)]
-        for text in self._texts:
-            shown += [(Span(part, "muted"),) for part in wrap(text, width)]
+        for role, texts in (("", self._found), ("muted", self._texts)):
+            shown += [(Span(part, role),) for text in texts for part in shortened(text, width, TEXT_LINES)]
         yes = () if self._first is not None else (Span("y", "key"), Span(f" {self._yes}   ", "muted"))
         keys = line(*yes, Span("esc", "key"), Span(" leave it", "muted"))
-        self.set_lines("confirm-text", [*shown, EMPTY, keys])
+        self.set_lines("confirm-text", above_keys(self, shown, [EMPTY, keys]))

@@ -1,5 +1,6 @@
 """What every dialog is: it names what it is about, says its keys, and has one result."""
 
+from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from textual import events
@@ -8,7 +9,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
-from colonizer_tui.present.line import Line
+from colonizer_tui.present.line import CUT, Line, Span, cut, wrap
 from colonizer_tui.widgets.lines import Lines
 
 T = TypeVar("T")
@@ -63,3 +64,20 @@ class Dialog(ModalScreen[T], Generic[T]):
 def box_width(dialog: Widget) -> int:
     """How many cells a line of a dialog has."""
     return max(min(72, int(dialog.size.width * 0.96)) - 6, 10)
+
+
+def shortened(text: str, width: int, most: int) -> Sequence[str]:
+    """The text in lines of at most `width` cells, `most` at the most; what is left out is out of its middle, marked."""
+    rows = wrap(text, width)
+    if len(rows) <= most:
+        return rows
+    return (*rows[: most - 2], cut(rows[most - 2] + CUT, width), rows[-1])
+
+
+def above_keys(dialog: Widget, texts: Sequence[Line], keys: Sequence[Line]) -> list[Line]:
+    """The texts as far as there is room for them above the keys, which always are in sight."""
+    room = max(int(dialog.size.height * 0.94) - 4 - len(keys), 1)
+    if len(texts) <= room:
+        return [*texts, *keys]
+    hidden = (Span(f"{CUT} {len(texts) - room + 1} lines more than have room here", "attention"),)
+    return [*texts[: room - 1], hidden, *keys]

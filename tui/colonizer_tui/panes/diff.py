@@ -5,6 +5,7 @@ from textual import events
 from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership.models import Diff
 from colonizer_client.snapshot import DiffState
+from colonizer_client.text import safe_line
 from colonizer_tui.intents import TextViewed
 from colonizer_tui.present import diff as present
 from colonizer_tui.present import syntax, words
@@ -56,19 +57,19 @@ class DiffPane(LineView):
     def summary(self) -> Line:
         """The first line: how much changed."""
         state, diff = self._state, self._diff
+        error = "" if state is None else safe_line(state.error)
         if diff is None:
-            text = "reading the changes…" if state is None or state.is_loading else state.error or "no changes read yet"
-            return (Span(text, "muted" if state is None or not state.error else "attention"),)
+            text = "reading the changes…" if state is None or state.is_loading else error or "no changes read yet"
+            return (Span(text, "attention" if error else "muted"),)
         least = "at least " if diff.truncated else ""
         text = f"{least}{words.count(len(diff.files), 'file')} "
-        note = f"  {state.error}" if state is not None and state.error else ""
         return (
             Span(text, "attention" if diff.truncated else ""),
             Span(f"+{diff.added:,}", "added"),
             Span(f" {self.glyphs['minus']}{diff.removed:,}", "removed"),
             Span(f"  against {diff.base}" if diff.base else "", "muted"),
             Span("  cut by the server: the worktree has the whole" if diff.truncated else "", "attention"),
-            Span(note, "attention"),
+            Span(f"  {error}" if error else "", "attention"),
         )
 
     def line_count(self) -> int:

@@ -7,6 +7,7 @@ from textual import events
 
 from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Phase, TranscriptState
+from colonizer_client.text import safe_line
 from colonizer_client.transcript import Entry, Transcript
 from colonizer_tui.intents import OlderWanted, TextViewed
 from colonizer_tui.present import transcript as present
@@ -93,7 +94,7 @@ class TranscriptPane(LineView):
         if state is None or state.phase is Phase.LOADING:
             return "reading the log…", "muted"
         if state.phase is Phase.RECONNECTING:
-            return f"the log's connection is down: connecting again {state.error}", "attention"
+            return f"the log's connection is down: connecting again {safe_line(state.error)}", "attention"
         if not self._entries:
             return "no events yet", "muted"
         if self.is_following:
@@ -197,7 +198,7 @@ class TranscriptPane(LineView):
         state = self._state
         if state is not None and state.is_loading_older:
             return (Span("  reading older events…", "muted"),)
-        error = "" if state is None or not state.error else f" · {state.error}"
+        error = "" if state is None or not state.error else f" · {safe_line(state.error)}"
         return Span("  older events: ", "dim"), Span("g", "key"), Span(f" reads them{error}", "faint")
 
     def _want_older(self) -> None:

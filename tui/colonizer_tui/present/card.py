@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from colonizer_client.answers import Chosen
 from colonizer_client.mothership.models import Colony, OpenQuestion, Option, Prompt
 from colonizer_client.outbox import Delivery
+from colonizer_client.text import safe_line
 from colonizer_tui.present import words
 from colonizer_tui.present.inspector import RISK_ROLES
 from colonizer_tui.present.line import EMPTY, Line, Span, column, cut, line, spread, wrap
@@ -31,7 +32,7 @@ def heading(colony: Colony, question: OpenQuestion, waited_s: float, refusal: st
     )
     waits = "a tool call waits for it" if question.is_blocking else "the agent waits for you"
     risk = Span(question.risk.words, RISK_ROLES[question.risk])
-    state = Span(refusal, "attention") if refusal else Span(f"{words.duration(waited_s)} · {waits}", "muted")
+    state = Span(safe_line(refusal), "attention") if refusal else Span(f"{words.duration(waited_s)} · {waits}", "muted")
     return [title, spread((state,), (risk,), width), EMPTY]
 
 
@@ -81,22 +82,23 @@ def footing(question: OpenQuestion, chosen: Sequence[Chosen], delivery: Delivery
 
 
 def delivery_words(delivery: Delivery) -> Line:
-    """How a delivery is, in a sign and words."""
+    """How a delivery is, in a sign and one line of words."""
+    told = safe_line(delivery.words)
     match delivery.state:
         case "queued" | "sending":
             return (Span("sending…", "active"),)
         case "unsure":
-            return Span("? ", "attention-strong"), Span(delivery.words, "attention")
+            return Span("? ", "attention-strong"), Span(told, "attention")
         case "confirmed":
             at = "" if delivery.settled_at is None else f" {words.clock_to_the_second(delivery.settled_at)}"
-            extra = "" if delivery.words == "delivered" else f" · {delivery.words}"
+            extra = "" if told == "delivered" else f" · {told}"
             return Span("✓ ", "ok"), Span(f"delivered{at}{extra}", "ok")
         case "elsewhere":
             return Span("✗ ", "attention-strong"), Span("answered elsewhere (your draft is kept)", "attention")
         case "undelivered":
-            return Span("? ", "attention-strong"), Span(f"{delivery.words} (your draft is kept)", "attention")
+            return Span("? ", "attention-strong"), Span(f"{told} (your draft is kept)", "attention")
         case "refused":
-            return Span("✗ ", "danger-strong"), Span(f"refused: {delivery.words} (your draft is kept)", "danger")
+            return Span("✗ ", "danger-strong"), Span(f"refused: {told} (your draft is kept)", "danger")
 
 
 def whole_text(question: OpenQuestion) -> str:
@@ -135,7 +137,8 @@ def _title(
 
 
 def _answer_words(chosen: Chosen) -> str:
-    return ", ".join((*chosen.labels, *([chosen.other.strip().partition("\n")[0]] if chosen.other.strip() else [])))
+    written = chosen.other.strip().partition("\n")[0]
+    return ", ".join(filter(None, map(safe_line, (*chosen.labels, written))))  # labels are kept raw for the server
 
 
 def _option(

@@ -19,6 +19,7 @@ RISK_ROLES = {
     Risk.UNKNOWN: "danger-strong",
 }
 LABEL_WIDTH = 8
+RECENT_EVENTS_SHOWN = 6
 CHANGED_FILES_SHOWN = 8
 
 
@@ -101,7 +102,7 @@ def _live_words(colony: Colony, now: float) -> str:
         reason = colony.attention.reason.replace("_", " ")
         return f"{reason}{': ' + colony.attention.detail if colony.attention.detail else ''}"
     if colony.status == "idle":
-        return "its turn is over: m writes to it" + (f" · {colony.error}" if colony.error else "")
+        return "its turn is over: m writes to it" + (f" · {colony.error.partition(chr(10))[0]}" if colony.error else "")
     quiet = "" if colony.last_activity_at is None else f" · last sign {words.age(now - colony.last_activity_at)} ago"
     return f"{colony.status}{quiet}"
 
@@ -173,7 +174,8 @@ def _changed(state: DiffState | None, width: int, glyphs: Glyphs) -> Iterator[Li
         if state.error or state.is_loading:
             yield EMPTY
             yield rule("changed", width, glyphs)
-            yield (Span(state.error or "reading the changes…", "muted"),)
+            for text in wrap(state.error or "reading the changes…", width)[:4]:
+                yield (Span(text, "muted"),)
         return
     diff = state.diff
     yield EMPTY
@@ -200,9 +202,14 @@ def _last(colony: Colony, view: View, width: int, glyphs: Glyphs) -> Iterator[Li
     if detail.recent:
         yield EMPTY
         yield rule("last", width, glyphs)
-        for event in reversed(detail.recent[-6:]):
+        recent = detail.recent[-RECENT_EVENTS_SHOWN:]
+        room = max(len(event.kind) for event in recent)
+        for event in reversed(recent):
+            kind, summary = event.kind.replace("_", " "), event.summary
+            if " " not in summary:
+                summary = summary.replace("_", " ")  # a bare word of the protocol
             yield (
                 Span(words.clock(event.at) + " ", "muted"),
-                Span(column(event.kind.replace("_", " "), 14) + " ", "dim"),
-                Span(event.summary),
+                Span(column(kind, room) + " ", "dim"),
+                Span("" if summary == kind else summary),
             )
