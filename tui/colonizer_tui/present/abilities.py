@@ -64,6 +64,8 @@ def _message(colony: Colony, question: OpenQuestion | None) -> str:
 
 def _interrupt(colony: Colony, question: OpenQuestion | None) -> str:
     del question
+    if colony.status == "waiting_for_answer" and colony.suspended:
+        return "no turn runs: it sleeps until it is answered"
     return ALLOWED if colony.status in ("running", "waiting_for_answer") else f"no turn runs: it is {_state(colony)}"
 
 

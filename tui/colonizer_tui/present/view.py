@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from colonizer_client.attention import Need, inbox
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership.models import Colony
-from colonizer_client.snapshot import EndpointState, Snapshot, Topics
+from colonizer_client.snapshot import EndpointState, Health, Snapshot, Topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +41,20 @@ class _Digest:
     cost_today_usd: float
     cost_is_partial: bool
     longest_name: int
+    until: float
+    """The next full hour: at midnight another day's money begins, and a question that nobody answered grows old."""
 
 
 class Digests:
-    """Digests of the motherships; only those are made anew whose colonies changed."""
+    """Digests of the motherships; only those are made anew whose colonies changed, and all of them every hour."""
 
     def __init__(self) -> None:
         self._of: dict[EndpointName, _Digest] = {}
 
     def view(self, snapshot: Snapshot, topics: Topics, now: float) -> View:
         """The view of a snapshot."""
-        for name in {key.endpoint for key in topics.colonies} | topics.endpoints:
+        expired = {name for name, digest in self._of.items() if now >= digest.until}
+        for name in {key.endpoint for key in topics.colonies} | topics.endpoints | expired:
             self._of.pop(name, None)
             state = snapshot.endpoints.get(name)
             if state is not None:
@@ -81,16 +84,18 @@ def answerable(needs: Iterable[Need], snapshot: Snapshot) -> int:
 
 
 def _is_reachable(endpoint: EndpointState | None) -> bool:
-    return endpoint is not None and endpoint.health.name == "LIVE"
+    return endpoint is not None and endpoint.health is Health.LIVE
 
 
 def _digest(snapshot: Snapshot, state: EndpointState, now: float) -> _Digest:
     colonies = [colony for key, colony in snapshot.colonies.items() if key.endpoint == state.name]
-    midnight = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    hour = datetime.fromtimestamp(now).replace(minute=0, second=0, microsecond=0)
+    midnight = hour.replace(hour=0).timestamp()
     costs = [colony.cost_usd for colony in colonies if colony.created_at >= midnight]
     return _Digest(
         needs=inbox(colonies, snapshot.questions, state.server_now(now)),
         cost_today_usd=sum(cost for cost in costs if cost is not None),
         cost_is_partial=any(cost is None for cost in costs),
         longest_name=max((len(colony_name(colony)) for colony in colonies), default=0),
+        until=(hour + timedelta(hours=1)).timestamp(),
     )
