@@ -203,7 +203,7 @@ def _last(colony: Colony, view: View, width: int, glyphs: Glyphs) -> Iterator[Li
         yield EMPTY
         yield rule("last", width, glyphs)
         recent = detail.recent[-RECENT_EVENTS_SHOWN:]
-        room = max(len(event.kind) for event in recent)
+        room = min(max(len(event.kind) for event in recent), LABEL_WIDTH * 2 + 2)
         for event in reversed(recent):
             kind, summary = event.kind.replace("_", " "), event.summary
             if " " not in summary:
