@@ -1,7 +1,7 @@
 """A local engine of this test's own, and a cockpit that talks to it."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TypeVar
