@@ -232,8 +232,8 @@ class CockpitApp(App[None]):
             async with asyncio.timeout(DIALOG_S):
                 await self._keys_may_go_on.wait()
 
-    def start(self, work: Coroutine[object, object, None], /) -> None:
-        """Starts work whose end nobody waits for."""
+    def start(self, work: Callable[[], Coroutine[object, object, None]], /) -> None:
+        """Starts work whose end nobody waits for, unless the application ends before its turn comes."""
         self.run_worker(work)
 
     def tell(self, words: str, *, is_bad: bool = False) -> None:

@@ -57,13 +57,13 @@ class ColonyKeys:
         """Resumes the colony."""
         colony = self._allowed("resume")
         if colony is not None:
-            self._face.start(self._commands.resume(colony))
+            self._face.start(lambda: self._commands.resume(colony))
 
     def do_interrupt(self) -> None:
         """Interrupts the agent's turn."""
         colony = self._allowed("interrupt")
         if colony is not None:
-            self._face.start(self._commands.interrupt(colony))
+            self._face.start(lambda: self._commands.interrupt(colony))
 
     async def do_clean_up(self) -> None:
         """Removes the colony's worktree."""

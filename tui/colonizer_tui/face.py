@@ -26,8 +26,8 @@ class Face(Protocol):
         """Starts a command that begins with a dialog, and waits until the dialog has the keys."""
         ...
 
-    def start(self, work: Coroutine[object, object, None], /) -> None:
-        """Starts work whose end nobody waits for."""
+    def start(self, work: Callable[[], Coroutine[object, object, None]], /) -> None:
+        """Starts work whose end nobody waits for, unless the application ends before its turn comes."""
         ...
 
     def tell(self, words: str, *, is_bad: bool = False) -> None:

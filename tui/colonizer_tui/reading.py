@@ -1,7 +1,7 @@
 """What is read for the screen: the log, the detail and the diff of the colonies that the person looks at."""
 
 import contextlib
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from textual.timer import Timer
@@ -48,13 +48,13 @@ class Reading:
         self._read(key)
         colony = self._deck.view.snapshot.colonies.get(key)
         if colony is not None and colony.unseen_failure:
-            self._quietly(self._cockpit.mark_seen(key))
+            self._quietly(self._cockpit.mark_seen, key)
         if colony is not None and colony.suspended and not colony.answered_while_suspended:
-            self._quietly(self._cockpit.prewarm(key))
+            self._quietly(self._cockpit.prewarm, key)
 
     def older(self, key: ColonyKey) -> None:
         """Older events are wanted."""
-        self._quietly(self._cockpit.load_older(key))
+        self._quietly(self._cockpit.load_older, key)
 
     def _rested_on(self, key: ColonyKey) -> None:
         if self._deck.workspace.colony == key:
@@ -71,9 +71,9 @@ class Reading:
         colony = self._deck.view.snapshot.colonies.get(key)
         if colony is None:
             return
-        self._quietly(self._cockpit.read_detail(key))
+        self._quietly(self._cockpit.read_detail, key)
         if colony.has_worktree and not colony.cleaned_up:
-            self._quietly(self._cockpit.read_diff(key))
+            self._quietly(self._cockpit.read_diff, key)
 
     def _follow(self) -> None:
         """Follows the logs that are on the screen, and lets go of the others."""
@@ -86,11 +86,11 @@ class Reading:
             self._face.attempt(partial(self._cockpit.open, key))
         self._followed = wanted
 
-    def _quietly(self, doing: Awaitable[None]) -> None:
+    def _quietly(self, read: Callable[[ColonyKey], Awaitable[None]], key: ColonyKey) -> None:
         """Does what the person did not ask for: its failure is not worth their attention."""
 
         async def do() -> None:
             with contextlib.suppress(ClientError):
-                await doing
+                await read(key)
 
-        self._face.start(do())
+        self._face.start(do)
