@@ -1,6 +1,7 @@
 """What can be done with a colony: each action in each status, and by whom."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ STATUSES: tuple[str, ...] = (
     "closed", "no_changes", "parked", "stopped", "failed", "dreaming",
 )  # fmt: skip
 
-POSSIBLE: Mapping[str, set[str]] = {
+POSSIBLE: Mapping[str, AbstractSet[str]] = {
     "answer": {"waiting_for_answer"},
     "message": set(STATUSES) - {"merged", "closed", "no_changes", "pr_opened", "publishing"},
     "interrupt": {"running", "waiting_for_answer"},

@@ -6,7 +6,20 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from colonizer_client.text import safe_text
-from colonizer_tui.present.line import Line, Span, column, cut, fit, highlight, line, skip, spread, width_of, wrap
+from colonizer_tui.present.line import (
+    Line,
+    Span,
+    column,
+    cut,
+    fit,
+    highlight,
+    line,
+    skip,
+    spread,
+    width_of,
+    wrap,
+    wrap_at_most,
+)
 
 often = settings(deadline=None, max_examples=80)
 WIDE = ["日本語", "e\u0301tude", "a\u0301\u0302\u0303", "👨‍👩‍👧", "🚀", "한글", "ｆｕｌｌ", "½…·", "नमस्ते", "สวัสดี"]
@@ -128,10 +141,41 @@ def test_a_text_is_broken_between_words_where_that_is_possible(text: str, width:
     assert wrap(text, width) == shown
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("one two", ("one", "two")),
+        ("one two three", ("one", "two…")),
+        ("one", ("one",)),
+        ("one\n\nthree", ("one", " …")),
+        ("one tw three", ("one", "tw …")),
+    ],
+)
+def test_lines_that_are_left_out_are_told(text: str, shown: tuple[str, ...]) -> None:
+    assert wrap_at_most(2, text, 4) == shown
+
+
+@often
+@given(texts, st.integers(2, 40))
+def test_no_line_is_wider_because_others_are_left_out(text: str, width: int) -> None:
+    shown = wrap_at_most(2, text, width)
+    assert len(shown) <= 2
+    assert all(cell_len(part) <= width for part in shown)
+
+
 @often
 @given(lines, widths)
 def test_a_shifted_line_is_narrower_by_exactly_what_was_skipped(whole: Line, cells: int) -> None:
     assert width_of(skip(whole, cells)) == max(width_of(whole) - cells, 0)
+
+
+@pytest.mark.parametrize("text", ["x" * 5_000_000, "日本" * 2_500_000], ids=["ascii", "wide"])
+def test_of_a_line_of_megabytes_the_shown_part_is_found(text: str) -> None:
+    whole = line("a", Span(text, "x"))
+    assert width_of(fit(whole, 20)) == 20
+    assert text_of(skip(whole, 3))[-5:] == text[-5:]
+    assert text_of(fit(skip(whole, 3), 4)) == text_of(fit(line(text[2 if text[0] == "x" else 1 :]), 4))
+    assert len(wrap_at_most(3, text, 20)) == 3
 
 
 @pytest.mark.parametrize(

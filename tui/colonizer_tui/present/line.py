@@ -13,6 +13,9 @@ from rich.cells import cell_len, chop_cells, set_cell_size, split_text
 
 CUT = "…"
 
+LETTERS_PER_CELL = 8
+"""A text with more characters for each cell is cut unmeasured: to measure megabytes would hold up the keys."""
+
 
 class Span(NamedTuple):
     """A piece of a line."""
@@ -43,7 +46,9 @@ def cut(text: str, width: int) -> str:
         return ""
     if len(text) <= width and text.isascii():
         return text
-    if cell_len(text) <= width:
+    if len(text) > LETTERS_PER_CELL * width:
+        text = text[: LETTERS_PER_CELL * width]
+    elif cell_len(text) <= width:
         return text
     return set_cell_size(text, width - 1).rstrip() + CUT
 
@@ -60,7 +65,7 @@ def fit(pieces: Line, width: int) -> Line:
     fitted: list[Span] = []
     left = width
     for piece in pieces:
-        size = cell_len(piece.text)
+        size = left + 1 if len(piece.text) > LETTERS_PER_CELL * (left + 1) else cell_len(piece.text)
         if size > left:
             fitted.append(Span(cut(piece.text, left), piece.role))
             break
@@ -75,11 +80,12 @@ def skip(pieces: Line, cells: int) -> Line:
         return pieces
     shown: list[Span] = []
     for piece in pieces:
-        size = cell_len(piece.text)
+        start = piece.text[: LETTERS_PER_CELL * (cells + 1)]
+        size = cell_len(start)
         if cells >= size:
             cells -= size
         elif cells:
-            shown.append(Span(split_text(piece.text, cells)[1], piece.role))
+            shown.append(Span(split_text(start, cells)[1] + piece.text[len(start) :], piece.role))
             cells = 0
         else:
             shown.append(piece)
@@ -113,6 +119,16 @@ def wrap(text: str, width: int, at_most: int | None = None) -> tuple[str, ...]:
         last = wrapped[at_most - 1]
         wrapped[at_most - 1 :] = [cut(last, width - 1).removesuffix("…") + "…"]
     return tuple(wrapped)
+
+
+def wrap_at_most(lines: int, text: str, width: int) -> tuple[str, ...]:
+    """As `wrap`, but no more than so many lines; the last one shows that there would be more."""
+    start = text[: LETTERS_PER_CELL * max(width, 1) * lines]
+    wrapped = wrap(start, width)
+    if len(wrapped) <= lines and len(start) == len(text):
+        return wrapped
+    *whole, last = wrapped[:lines]
+    return (*whole, cut(f"{last} {CUT}", max(width, 1)))
 
 
 def _wrap_paragraph(paragraph: str, width: int) -> list[str]:

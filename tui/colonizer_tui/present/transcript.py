@@ -1,11 +1,13 @@
 """A transcript's entries as lines (look: one column for the time, one for who, one for what)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from rich.cells import cell_len
 
 from colonizer_client.transcript import Entry, Kind, State
 from colonizer_tui.present import prose, words
-from colonizer_tui.present.line import Line, Span, column, cut, width_of, wrap
+from colonizer_tui.present.line import Line, Span, column, cut, fit, spread, width_of, wrap
 from colonizer_tui.present.states import Glyphs
 
 UNFOLDED_LINES = 400
@@ -34,11 +36,11 @@ class Sheet:
 
     def row(self, at: float | None, who: str, role: str, text: Line) -> Line:
         """An entry's first line."""
-        return (Span(words.clock(at) + " ", "dim"), Span(column(who, self.who - 1) + " ", role), *text)
+        return (Span(words.clock(at) + " ", "dim"), Span(column(who, self.who - 1) + " ", role), *fit(text, self.text))
 
     def below(self, text: Line) -> Line:
         """An entry's further lines."""
-        return (Span(" " * (TIME_WIDTH + self.who)), *text)
+        return (Span(" " * (TIME_WIDTH + self.who)), *fit(text, self.text))
 
 
 def lines(entry: Entry, sheet: Sheet, *, is_folded: bool) -> list[Line]:
@@ -65,7 +67,7 @@ def whole_text(entry: Entry) -> str:
 
 def _said(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     del is_folded
-    yield from _texts(entry, sheet, "you", "active-strong", [(Span(part),) for part in wrap(entry.body, sheet.text)])
+    yield from _texts(entry, sheet, "you", "active-strong", _limited(entry.body, "", sheet.text))
 
 
 def _brief(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
@@ -78,7 +80,7 @@ def _brief(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
 
 def _agent(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     del is_folded
-    texts = prose.lines(entry.body, sheet.text)
+    texts = _bounded(entry.body, sheet.text, prose.lines)
     if entry.state is State.RUNNING:
         texts[-1] = (*texts[-1], Span("▍" if not sheet.glyphs.ascii else "_", "active"))
     yield from _texts(entry, sheet, "agent", "info", texts)
@@ -89,8 +91,7 @@ def _thinking(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     if is_folded:
         yield sheet.row(entry.at, "thinking", "dim", _folded_text(entry.title, count, sheet, "dim"))
         return
-    texts: list[Line] = [(Span(part, "muted"),) for part in wrap(entry.body, sheet.text)]
-    yield from _texts(entry, sheet, "thinking", "dim", texts)
+    yield from _texts(entry, sheet, "thinking", "dim", _limited(entry.body, "muted", sheet.text))
 
 
 def _tool(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
@@ -102,10 +103,8 @@ def _tool(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     outcome = entry.result.strip().partition("\n")[0] if entry.state is State.FAILED else ""
     room = sheet.text - 2
     outcome = cut(outcome, room // 2)
-    text: Line = (Span(f"{mark} ", role), Span(cut(entry.argument, room - len(outcome) - 2)))
-    if outcome:
-        gap = " " * max(room - width_of(text) + 2 - width_of((Span(outcome),)), 1)
-        text = (*text, Span(gap), Span(outcome, "danger"))
+    argument = (Span(f"{mark} ", role), Span(cut(entry.argument, room - cell_len(outcome) - 2)))
+    text = spread(argument, (Span(outcome, "danger"),), sheet.text) if outcome else argument
     yield sheet.row(entry.at, entry.title, "muted", text)
     if not is_folded:
         for body, body_role in ((entry.body, "dim"), (entry.result, "muted" if not outcome else "danger")):
@@ -155,11 +154,12 @@ def _turn(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     cost = "" if entry.cost_usd is None else f" · {words.dollars(entry.cost_usd)}"
     bar = sheet.glyphs["rule"]
     role = "danger" if entry.state is State.FAILED else "dim"
-    start = f"{bar * 2} {entry.title}{cost} "
+    room = sheet.width - TIME_WIDTH - len(f"{bar * 2}  {cost}")
+    start = f"{bar * 2} {cut(entry.title, room)}{cost} "
     yield (
         Span(words.clock(entry.at) + " ", "dim"),
         Span(start, role),
-        Span(bar * (sheet.width - 6 - len(start)), "faint"),
+        Span(bar * (sheet.width - TIME_WIDTH - cell_len(start)), "faint"),
     )
     if entry.body and not is_folded:
         yield from (sheet.below(line) for line in _limited(entry.body, role, sheet.text))
@@ -179,28 +179,36 @@ def _mark(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     role = "attention" if entry.level != "info" else "muted"
     bar = sheet.glyphs["rule"]
     text = f" {cut(entry.title, sheet.width - 8)} "
-    side = max((sheet.width - len(text)) // 2, 2)
-    yield (Span(bar * side, "faint"), Span(text, role), Span(bar * max(sheet.width - side - len(text), 0), "faint"))
+    size = cell_len(text)
+    side = max((sheet.width - size) // 2, 2)
+    yield (Span(bar * side, "faint"), Span(text, role), Span(bar * max(sheet.width - side - size, 0), "faint"))
 
 
 def _texts(entry: Entry, sheet: Sheet, who: str, role: str, texts: list[Line]) -> Iterator[Line]:
-    hidden = len(texts) - UNFOLDED_LINES
-    if hidden > 0:
-        texts = [*texts[:UNFOLDED_LINES], _more(hidden)]
     yield sheet.row(entry.at, who, role, texts[0] if texts else ())
     yield from (sheet.below(text) for text in texts[1:])
 
 
 def _limited(text: str, role: str, width: int) -> list[Line]:
-    """A body's lines; of a very long one no more is wrapped than is drawn."""
-    if not text:
-        return []
-    start = text[: UNFOLDED_LINES * width]
-    wrapped = wrap(start, width)
-    shown: list[Line] = [(Span(part, role),) for part in wrapped[:UNFOLDED_LINES]]
-    if len(wrapped) > UNFOLDED_LINES or len(start) < len(text):
-        shown.append(_more(text.count("\n") + 1 - UNFOLDED_LINES))
-    return shown
+    """A body's lines, all in one role; none of an empty one."""
+
+    def drawn(start: str, width: int) -> list[Line]:
+        return [(Span(part, role),) for part in wrap(start, width)]
+
+    return _bounded(text, width, drawn) if text else []
+
+
+def _bounded(text: str, width: int, drawn: Callable[[str, int], list[Line]]) -> list[Line]:
+    """What `drawn` makes of a text; of a very long one no more is made than is shown, and the rest is told."""
+    start = text[: UNFOLDED_LINES * (width + 1)]
+    shown = drawn(start, width)
+    if len(shown) <= UNFOLDED_LINES and len(start) == len(text):
+        return shown
+    room, whole = UNFOLDED_LINES, 0
+    for paragraph in start.split("\n")[: None if len(start) == len(text) else -1]:
+        room -= len(wrap(paragraph, width))
+        whole += room >= 0
+    return [*shown[:UNFOLDED_LINES], _more(text.count("\n") + 1 - whole)]
 
 
 def _more(count: int) -> Line:
