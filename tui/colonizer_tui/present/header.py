@@ -29,15 +29,12 @@ def header(tabs: Sequence[Tab], view: View, width: int, glyphs: Glyphs) -> Line:
         left += [Span(f" {tab.key} ", "tab-on" if tab.is_shown else "dim"), Span(tab.title, role)]
         left.append(Span(count, "tab-count" if tab.is_shown else "attention-strong"))
         left.append(Span(" ", role))
-    hosts = [piece for state in view.snapshot.endpoints.values() for piece in _host(state, view.now, glyphs)]
-    hosts.append(Span(" "))
-    money = _money(view)
+    hosts = tuple(piece for state in view.snapshot.endpoints.values() for piece in _host(state, view.now, glyphs))
+    hosts = (*hosts, Span(" "))
+    money, short = _money(view), _hosts_in_short(view, glyphs)
+    ways = ((*hosts, *money), hosts, (*short, *money) if _is_in_trouble(view) else money, short)
     room = width - width_of(left) - 1
-    right = (*hosts, *money)
-    if width_of(right) > room:
-        right = money if width_of(hosts) > room else tuple(hosts)
-    if width_of(right) > room:
-        right = _hosts_in_short(view, glyphs)
+    right = next((way for way in ways if width_of(way) <= room), short)
     return spread(tuple(left), right, width)
 
 
@@ -57,6 +54,10 @@ def _host(state: EndpointState, now: float, glyphs: Glyphs) -> Line:
     since = state.as_of if state.as_of is not None else state.since
     age = f" {words.age(now - since)}" if since else ""
     return Span(f" {state.name} ", "attention"), Span(glyphs["silent"], "attention"), Span(age, "attention")
+
+
+def _is_in_trouble(view: View) -> bool:
+    return any(state.health is not Health.LIVE for state in view.snapshot.endpoints.values())
 
 
 def _hosts_in_short(view: View, glyphs: Glyphs) -> Line:
