@@ -6,8 +6,7 @@ from pathlib import Path
 
 from colonizer_cli import output
 from colonizer_cli.failures import ExitCode, Failed
-from colonizer_cli.mothership import SSH_IS_NOT_BUILT
-from colonizer_config.address import HttpAddress, parse_address, split_sign_in_link
+from colonizer_config.address import HttpAddress, SshAddress, parse_address, split_sign_in_link
 from colonizer_config.paths import Paths
 from colonizer_config.secrets import TokenStore
 from colonizer_config.token import Token
@@ -19,7 +18,7 @@ class SignIn:
 
     written: str
     """The address as it goes into the settings."""
-    address: HttpAddress
+    address: HttpAddress | SshAddress
     token: Token | None
     """The token of a sign-in link, None where it has to be asked for."""
 
@@ -28,7 +27,7 @@ def read_address(given: str | None) -> SignIn:
     """The address that was given, or the address or link that is pasted.
 
     Raises:
-        Failed: A link with a token was given as an argument, or an address that cannot be used yet.
+        Failed: A link with a token was given as an argument.
         AddressError: It is no address, or no sign-in link.
     """
     if given is not None and "?" in given:
@@ -41,13 +40,10 @@ def read_address(given: str | None) -> SignIn:
     if "?" in text:
         address, token = split_sign_in_link(text)
         return SignIn(str(address), address, token)
-    parsed = parse_address(text)
-    if not isinstance(parsed, HttpAddress):
-        raise Failed(SSH_IS_NOT_BUILT)
-    return SignIn(text, parsed, None)
+    return SignIn(text, parse_address(text), None)
 
 
-def read_token(address: HttpAddress, file: Path | None, paths: Paths) -> Token:
+def read_token(address: HttpAddress | SshAddress, file: Path | None, paths: Paths) -> Token:
     """The token for that address: of the file, else the one that is pasted.
 
     Raises:

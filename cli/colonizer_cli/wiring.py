@@ -1,13 +1,12 @@
 """Wires the layers together: settings, engine, cockpit."""
 
 from colonizer_cli.local import agent_env, local_engine, repository_here
-from colonizer_cli.mothership import SSH_IS_NOT_BUILT
 from colonizer_client.cockpit import Cockpit
-from colonizer_client.connectors import LocalConnector, RemoteConnector, Unsupported
+from colonizer_client.connectors import LocalConnector, RemoteConnector
 from colonizer_client.mothership.link import Connector
 from colonizer_client.snapshot import EndpointState
 from colonizer_client.store import Store
-from colonizer_config.address import HttpAddress
+from colonizer_config.address import HttpAddress, SshAddress
 from colonizer_config.endpoints import Endpoint, Origin, known_endpoints
 from colonizer_config.paths import Paths
 from colonizer_config.secrets import TokenStore
@@ -33,6 +32,5 @@ class Wiring:
     def _connector(self, endpoint: Endpoint, tokens: TokenStore) -> Connector:
         if endpoint.origin is Origin.BUILT_IN:
             return self.local
-        if isinstance(endpoint.address, HttpAddress):
-            return RemoteConnector(endpoint, endpoint.address, tokens)
-        return Unsupported(SSH_IS_NOT_BUILT)
+        assert isinstance(endpoint.address, HttpAddress | SshAddress), "a mothership has one of these"
+        return RemoteConnector(endpoint, endpoint.address, tokens)

@@ -9,10 +9,12 @@ from colonizer_client.errors import ClientError, LinkError, SignInNeeded
 from colonizer_client.mothership import calls
 from colonizer_client.mothership.http import HttpTransport, open_transport
 from colonizer_client.mothership.models import LocalRepository
-from colonizer_config.address import HttpAddress
+from colonizer_client.tunnel import Tunnel
+from colonizer_config.address import HttpAddress, SshAddress
 from colonizer_config.endpoints import Endpoint
 from colonizer_config.errors import ConfigError
 from colonizer_config.secrets import TokenStore
+from colonizer_config.token import Token
 from colonizer_config.version import __version__
 
 
@@ -53,16 +55,28 @@ class LocalConnector:
 
 
 class RemoteConnector:
-    """Reaches a mothership over HTTP with the token that is kept for its address."""
+    """Reaches a mothership, over HTTP or through ssh, with the token that is kept for its address."""
 
-    def __init__(self, endpoint: Endpoint, address: HttpAddress, tokens: TokenStore) -> None:
+    def __init__(self, endpoint: Endpoint, address: HttpAddress | SshAddress, tokens: TokenStore) -> None:
         self._endpoint = endpoint
         self._address = address
         self._tokens = tokens
 
     async def open(self, notice: Callable[[str], None]) -> HttpTransport:
-        """A transport; raises SignInNeeded where no token is kept."""
+        """A transport; raises SignInNeeded where no token is kept, and Unreachable in the words of ssh."""
         del notice
+        token = await self._token()
+        if isinstance(self._address, HttpAddress):
+            return await open_transport(self._address, token)
+        tunnel = Tunnel(self._address)
+        try:
+            near = await asyncio.to_thread(tunnel.open)
+            return await open_transport(near, token, tunnel)
+        except BaseException:
+            await asyncio.to_thread(tunnel.close)
+            raise
+
+    async def _token(self) -> Token:
         try:
             found = await asyncio.to_thread(self._tokens.for_endpoint, self._endpoint)
         except ConfigError as problem:
@@ -71,16 +85,4 @@ class RemoteConnector:
             raise SignInNeeded(
                 f"no token is kept for {self._address}: sign in with `colonizer connect add`", status=401
             )
-        return await open_transport(self._address, found.token)
-
-
-class Unsupported:
-    """Stands for an endpoint that this version cannot reach; says so in its state."""
-
-    def __init__(self, words: str) -> None:
-        self._words = words
-
-    async def open(self, notice: Callable[[str], None]) -> HttpTransport:
-        """Never a transport; raises ClientError."""
-        del notice
-        raise ClientError(self._words)
+        return found.token

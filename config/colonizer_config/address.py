@@ -18,6 +18,7 @@ from colonizer_config.token import Token
 MOTHERSHIP_PORT = 7878
 """The port of a mothership whose address names none (spec 2.1)."""
 
+_SSH_FORM = "ssh://[user@]host[:port][/port of the mothership there]"
 _SCHEME_PORTS = {"http": 80, "https": 443}
 
 # At most 63 characters a label, as in DNS: a token that was pasted in the place of a host is longer.
@@ -87,7 +88,9 @@ class SshAddress:
     user: str | None = None
     """None is what the ssh configuration says."""
     port: int | None = None
-    """None is what the ssh configuration says."""
+    """Of ssh itself. None is what the ssh configuration says."""
+    far_port: int = MOTHERSHIP_PORT
+    """Where the mothership listens on its own machine."""
 
     @property
     def destination(self) -> str:
@@ -100,7 +103,9 @@ class SshAddress:
         user = "" if self.user is None else f"{self.user}@"
         host = _canonical_host(self.host)
         host = f"[{host}]" if ":" in host else host
-        return f"ssh://{user}{host}" + ("" if self.port is None else f":{self.port}")
+        port = "" if self.port is None else f":{self.port}"
+        far_port = "" if self.far_port == MOTHERSHIP_PORT else f"/{self.far_port}"
+        return f"ssh://{user}{host}{port}{far_port}"
 
     def __str__(self) -> str:
         return self.identity
@@ -180,7 +185,7 @@ def parse_bind(text: str, *, source: str = "COLONIZER_BIND") -> HttpAddress:
 
 
 def parse_address(text: str, *, source: str = "address") -> HttpAddress | SshAddress:
-    """What the settings write: `HOST[:PORT]`, `http://…`, `https://…` or `ssh://[user@]host[:port]`.
+    """What the settings write: `HOST[:PORT]`, `http://…`, `https://…` or `ssh://[user@]host[:port][/far port]`.
 
     Raises:
         AddressError: It is none of these, or it holds a user name with a password, a query or a fragment.
@@ -236,14 +241,12 @@ def _parse_url(scheme: Literal["http", "https"], rest: str, source: str) -> Http
 
 
 def _parse_ssh(rest: str, source: str) -> SshAddress:
-    rest = rest.removesuffix("/")
     user, at, target = rest.rpartition("@")
     if at and not _SSH_USER.fullmatch(user):
-        raise AddressError(f"{source} is ssh://[user@]host[:port], without a password")
-    if "/" in target:
-        raise AddressError(f"{source} is ssh://[user@]host[:port], without a path")
+        raise AddressError(f"{source} is {_SSH_FORM}, without a password")
+    target, _, far_port = target.partition("/")
     host, port = _split_port(target, source)
-    return SshAddress(host, user if at else None, port)
+    return SshAddress(host, user if at else None, port, _port(far_port, source) if far_port else MOTHERSHIP_PORT)
 
 
 def _split_port(text: str, source: str) -> tuple[str, int | None]:

@@ -220,13 +220,6 @@ def test_an_agent_can_be_asked_for(cockpit: Cockpit) -> None:
     assert cast("Json", mothership.asked[0].sent)["agent_module"] == "codex"
 
 
-def test_an_ssh_address_is_said_to_be_unreachable_yet(cockpit: Cockpit) -> None:
-    cockpit.add("far", "ssh://me@hq")
-    done = colonizer("status", "far/x")
-    assert (done.exit, done.stdout) == (1, "")
-    assert "ssh addresses are not built yet" in done.stderr
-
-
 def test_the_token_file_of_the_published_program_makes_an_endpoint(cockpit: Cockpit) -> None:
     (cockpit.paths.config / "api-token").write_text("owner", encoding="ascii")
     done = colonizer("status", "nobody/x")

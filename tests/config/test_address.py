@@ -131,6 +131,8 @@ def test_a_bare_ipv6_address_in_the_environment_is_told_to_stand_in_brackets() -
         ("ssh://hq", SshAddress("hq")),
         ("ssh://hq/", SshAddress("hq")),
         ("ssh://me@hq:2222", SshAddress("hq", "me", 2222)),
+        ("ssh://me@hq:2222/7900", SshAddress("hq", "me", 2222, 7900)),
+        ("ssh://hq/7878", SshAddress("hq")),
         ("ssh://me@[::1]:22", SshAddress("::1", "me", 22)),
     ],
 )
@@ -152,7 +154,8 @@ def test_an_address_of_the_settings_is_typed(written: str, address: HttpAddress 
         ("ssh://-l@hq", "without a password"),
         ("ssh://me:x@hq", "without a password"),
         ("ssh://@hq", "without a password"),
-        ("ssh://hq/srv", "without a path"),
+        ("ssh://hq/srv", "a port that is not a number"),
+        ("ssh://hq/99999", "a port that is not a number"),
     ],
 )
 def test_an_address_that_is_none_is_refused_with_its_reason(written: str, reason: str) -> None:

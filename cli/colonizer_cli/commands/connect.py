@@ -9,7 +9,7 @@ from colonizer_cli import output
 from colonizer_cli.failures import ExitCode, Failed, end_with, exit_code
 from colonizer_cli.health import Health, check
 from colonizer_cli.local import local_engine
-from colonizer_cli.mothership import Mothership
+from colonizer_cli.mothership import through
 from colonizer_cli.options import JSON, TOKEN_FILE, GlobalOptions, PlainGroup
 from colonizer_cli.sign_in import agreed, read_address, read_token
 from colonizer_cli.targets import settings_or_default
@@ -41,23 +41,24 @@ def connect() -> None:
 def add(options: GlobalOptions, name: str, address: str | None, plain_file: bool) -> None:
     """Add a mothership under a NAME of your own.
 
-    ADDRESS is HOST[:PORT] or https://…; left out, you are asked for it and may paste the sign-in link that `colonizer
-    open` shows over there. The token is typed unseen, read from --token-file, or from stdin where that is no terminal:
-    never from the command line. It is tried before anything is kept.
+    ADDRESS is HOST[:PORT], https://… or ssh://[USER@]HOST[:PORT][/PORT OVER THERE]; left out, you are asked for it and
+    may paste the sign-in link that `colonizer open` shows over there. The token is typed unseen, read from
+    --token-file, or from stdin where that is no terminal: never from the command line. It is tried before anything is
+    kept.
     """
     paths = Paths.from_environment()
     _refuse_name(paths, name)
     sign_in = read_address(address)
     edit = _opened(paths)
     edit.add_endpoint(EndpointSettings(EndpointName(name), Kind.MOTHERSHIP, sign_in.written))
-    if sign_in.address.is_exposed:
+    if isinstance(sign_in.address, HttpAddress) and sign_in.address.is_exposed:
         output.note(
             f"colonizer: warning: {sign_in.address} is not encrypted: others may read the token and the rest;"
             " use https, a tunnel or a private network"
         )
     token = sign_in.token or read_token(sign_in.address, options.token_file, paths)
     endpoint = Endpoint(EndpointName(name), Kind.MOTHERSHIP, sign_in.address, Origin.SETTINGS)
-    standing = Mothership(endpoint, sign_in.address, token, CHECK_LIMIT_S).ask(calls.standing())
+    standing = through(endpoint, token, CHECK_LIMIT_S).ask(calls.standing())
     place = _keep(TokenStore(paths), sign_in.address, token, plain_file=plain_file)
     edit.save()
     if options.as_json:
@@ -139,7 +140,7 @@ def _refuse_name(paths: Paths, name: str) -> None:
     _opened(paths).add_endpoint(EndpointSettings(EndpointName(name), Kind.MOTHERSHIP, "localhost"))
 
 
-def _keep(tokens: TokenStore, address: HttpAddress, token: Token, *, plain_file: bool) -> Place:
+def _keep(tokens: TokenStore, address: HttpAddress | SshAddress, token: Token, *, plain_file: bool) -> Place:
     """Where the token is kept: the keyring, or a plain file where the person wants that."""
     try:
         return tokens.store(address, token, plain_file=plain_file)

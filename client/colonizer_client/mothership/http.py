@@ -28,6 +28,7 @@ from colonizer_client.mothership.transport import (
     socket_url,
     words_of,
 )
+from colonizer_client.tunnel import Tunnel
 from colonizer_config.address import SocketAddress
 from colonizer_config.token import Token
 
@@ -43,8 +44,8 @@ BROKEN_PROTOCOL = frozenset({1002, 1003, 1007, 1009})
 """With these codes we close a socket that breaks the protocol or whose message is too large."""
 
 
-async def open_transport(server: Server, token: Token) -> "HttpTransport":
-    """A transport, its libraries loaded. Nothing is connected yet.
+async def open_transport(server: Server, token: Token, tunnel: Tunnel | None = None) -> "HttpTransport":
+    """A transport, its libraries loaded. Nothing is connected yet. It closes the tunnel that leads to the server.
 
     Raises:
         Unreachable: The environment names a proxy that cannot be used.
@@ -52,7 +53,7 @@ async def open_transport(server: Server, token: Token) -> "HttpTransport":
     for name in ("httpx", "websockets.asyncio.client"):
         await asyncio.to_thread(importlib.import_module, name)
     try:
-        return HttpTransport(server, token)
+        return HttpTransport(server, token, tunnel)
     except (ImportError, ValueError) as problem:
         raise Unreachable(f"the proxy of this environment cannot be used: {words_of(problem)}") from problem
 
@@ -60,10 +61,11 @@ async def open_transport(server: Server, token: Token) -> "HttpTransport":
 class HttpTransport:
     """Carries calls by httpx and sockets by websockets, to one server. It never follows a redirect."""
 
-    def __init__(self, server: Server, token: Token) -> None:
+    def __init__(self, server: Server, token: Token, tunnel: Tunnel | None = None) -> None:
         import httpx
 
         self.server = server
+        self._tunnel = tunnel
         self.latency_s: float | None = None
         """How long the last reply took, request to headers."""
         self.skew_s: float | None = None
@@ -97,9 +99,9 @@ class HttpTransport:
             answered = refused.response
             refuse_socket(answered.status_code, answered.body, answered.headers.get("Content-Type", ""))
         except (TimeoutError, InvalidMessage, EOFError) as problem:
-            raise NoReply(f"no answer from {self.server}: {words_of(problem)}") from problem
+            raise NoReply(self._words("no answer from", problem)) from problem
         except (OSError, InvalidHandshake, WebSocketException) as problem:
-            raise Unreachable(f"nothing answers on {self.server}: {words_of(problem)}") from problem
+            raise Unreachable(self._words("nothing answers on", problem)) from problem
         try:
             yield _WebSocket(connection)
         finally:
@@ -108,6 +110,14 @@ class HttpTransport:
     async def close(self) -> None:
         """Closes all connections."""
         await self._http.aclose()
+        if self._tunnel is not None:
+            await asyncio.to_thread(self._tunnel.close)
+
+    def _words(self, what: str, problem: BaseException) -> str:
+        """What happened, with the words of the tunnel rather than those of its near end."""
+        if self._tunnel is None:
+            return f"{what} {self.server}: {words_of(problem)}"
+        return f"{what} {self._tunnel.address}: {self._tunnel.words or words_of(problem)}"
 
     async def _send(self, call: "Call[Any]", timeout_s: float) -> Reply:
         import httpx
@@ -128,9 +138,9 @@ class HttpTransport:
                 self._note_date(response.headers.get("Date", ""))
                 return await self._read(response)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol) as problem:
-            raise Unreachable(f"nothing answers on {self.server}: {words_of(problem)}") from problem
+            raise Unreachable(self._words("nothing answers on", problem)) from problem
         except (httpx.HTTPError, TimeoutError) as problem:
-            raise NoReply(f"no answer from {self.server}: {words_of(problem)}") from problem
+            raise NoReply(self._words("no answer from", problem)) from problem
 
     async def _read(self, response: "httpx.Response") -> Reply:
         refuse_encoding(response.headers.get("Content-Encoding", ""))
