@@ -13,6 +13,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
+from textual.worker import Worker
 
 from colonizer_client.answers import Chosen
 from colonizer_client.cockpit import Cockpit
@@ -234,7 +235,11 @@ class CockpitApp(App[None]):
 
     def start(self, work: Callable[[], Coroutine[object, object, None]], /) -> None:
         """Starts work whose end nobody waits for, unless the application ends before its turn comes."""
-        self.run_worker(work)
+
+        async def begun() -> None:
+            await work()
+
+        _: Worker[None] = self.run_worker(begun)
 
     def tell(self, words: str, *, is_bad: bool = False) -> None:
         """Shows words for a while."""
@@ -260,7 +265,7 @@ class CockpitApp(App[None]):
     def _begin_showing(self) -> None:
         """Shows what is known; only then is the client layer started, whose libraries take a while to load."""
         self._show_changes()
-        self.call_after_refresh(lambda: self.run_worker(self.cockpit.run(), name="cockpit"))
+        self.call_after_refresh(lambda: self.start(self.cockpit.run))
 
     def _show_changes(self) -> None:
         """Shows what changed since the last time."""
