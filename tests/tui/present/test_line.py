@@ -18,7 +18,6 @@ from colonizer_tui.present.line import (
     spread,
     width_of,
     wrap,
-    wrap_at_most,
 )
 
 often = settings(deadline=None, max_examples=80)
@@ -135,6 +134,7 @@ def test_a_line_feed_is_always_a_new_line(text: str, width: int) -> None:
         ("  日本", 2, ("日", "本")),
         ("  日本", 3, (" 日", " 本")),
         ("abc \u0301", 3, ("abc", "\u0301")),
+        ("\u0301 日本", 2, ("\u0301", "日", "本")),
     ],
 )
 def test_a_text_is_broken_between_words_where_that_is_possible(text: str, width: int, shown: tuple[str, ...]) -> None:
@@ -147,18 +147,19 @@ def test_a_text_is_broken_between_words_where_that_is_possible(text: str, width:
         ("one two", ("one", "two")),
         ("one two three", ("one", "two…")),
         ("one", ("one",)),
-        ("one\n\nthree", ("one", " …")),
-        ("one tw three", ("one", "tw …")),
+        ("one\n\nthree", ("one", "…")),
+        ("one tw three", ("one", "tw…")),
+        ("one 日本 three", ("one", "日…")),
     ],
 )
 def test_lines_that_are_left_out_are_told(text: str, shown: tuple[str, ...]) -> None:
-    assert wrap_at_most(2, text, 4) == shown
+    assert wrap(text, 4, 2) == shown
 
 
 @often
 @given(texts, st.integers(2, 40))
 def test_no_line_is_wider_because_others_are_left_out(text: str, width: int) -> None:
-    shown = wrap_at_most(2, text, width)
+    shown = wrap(text, width, 2)
     assert len(shown) <= 2
     assert all(cell_len(part) <= width for part in shown)
 
@@ -175,7 +176,7 @@ def test_of_a_line_of_megabytes_the_shown_part_is_found(text: str) -> None:
     assert width_of(fit(whole, 20)) == 20
     assert text_of(skip(whole, 3))[-5:] == text[-5:]
     assert text_of(fit(skip(whole, 3), 4)) == text_of(fit(line(text[2 if text[0] == "x" else 1 :]), 4))
-    assert len(wrap_at_most(3, text, 20)) == 3
+    assert len(wrap(text, 20, 3)) == 3
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,13 @@ snippets = st.lists(
     ),
     max_size=6,
 ).map("".join)
-hunks = st.lists(
-    st.builds(lambda mark, text: mark + safe_text(text).replace("\n", " "), st.sampled_from([" ", "+", "-"]), snippets),
-    max_size=12,
-)
+
+
+def hunk_line(mark: str, text: str) -> str:
+    return mark + safe_text(text).replace("\n", " ")
+
+
+hunks = st.lists(st.builds(hunk_line, st.sampled_from([" ", "+", "-"]), snippets), max_size=12)
 
 
 def texts_of(lines: list[Line]) -> list[str]:

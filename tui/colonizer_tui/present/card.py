@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+
 from colonizer_client.answers import Chosen
 from colonizer_client.mothership.models import Colony, OpenQuestion, Option, Prompt
 from colonizer_client.outbox import Delivery
@@ -14,6 +16,16 @@ from colonizer_tui.present.states import Glyphs
 
 PREVIEW_LINES = 8
 LABEL_WIDTH = 24
+"""A longer label has its lines to itself: two options must never look the same because they were cut."""
+
+DESCRIPTION_LINES = 4
+"""Lines of an option's description; of the one under the cursor all are shown."""
+
+LEAD_WIDTH = 9
+"""Cells before an option's label: the mark of the cursor, the box and the digit."""
+
+LEAST_BESIDE = 12
+"""In less room than this a description stands below its label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +76,7 @@ def no_prompts_lines(width: int) -> list[Line]:
 
 def footing(question: OpenQuestion, chosen: Sequence[Chosen], delivery: Delivery | None, is_open: bool) -> Line:
     """How far sending is, or what is missing before it can be done."""
-    if delivery is not None and (not delivery.is_settled or not any(not given.is_empty for given in chosen)):
-        return delivery_words(delivery)
-    if delivery is not None and delivery.is_settled and delivery.state != "confirmed":
+    if delivery is not None:
         return delivery_words(delivery)
     count = max(len(question.prompts), 1)
     done = sum(not given.is_empty for given in chosen)
@@ -126,8 +136,8 @@ def _title(
     text = prompt.text or prompt.header or "a question without a text"
     lead = f"{number}{mark} " if count > 1 else ""
     if not unfolded:
-        shown = cut(text.partition("\n")[0], max(width - 30, 12))
-        return [spread(line(Span(lead, role), Span(shown)), line(Span(cut(note, 28), "muted")), width)]
+        asked = line(Span(lead, role), Span(text.strip().partition("\n")[0]))
+        return [spread(asked, line(Span(cut(note, min(28, width // 2)), "muted")), width)]
     rows = wrap(text, width - len(lead))
     lines: list[Line] = [line(Span(lead, role), Span(rows[0], "strong"))]
     lines += [line(" " * len(lead), Span(part, "strong")) for part in rows[1:]]
@@ -155,23 +165,43 @@ def _option(
     is_chosen = option.label_raw in chosen.labels
     key = f"{number + 1} " if is_open and number < 9 else glyphs["into"] + " " if is_open else "· "
     role = "strong" if is_at else "active" if is_chosen else ""
-    longest = max(len(one.label) for one in prompt.options)
-    label_width = max(min(longest, LABEL_WIDTH, width // 3), 8)
-    label = column(option.label, label_width) if option.description else option.label
-    yield (
+    lead = (
         Span("  "),
         Span(glyphs["select"] if is_at else " ", "active"),
-        Span(f"{_box(prompt, is_chosen)} ", "active" if is_chosen else "dim"),
+        Span(f"{_box(prompt, is_chosen, glyphs)} ", "active" if is_chosen else "dim"),
         Span(key, "key" if is_open else "dim"),
-        Span(f"{label}  ", role),
-        Span(option.description, "muted"),
     )
+    texts = _option_texts(prompt, option, role, width, is_at=is_at)
+    yield (*lead, *next(texts))
+    for text in texts:
+        yield (Span(" " * LEAD_WIDTH), *text)
     if is_at and option.preview:
         rows = option.preview.split("\n")
         for row in rows[:PREVIEW_LINES]:
             yield Span(f"        {glyphs['bar']} ", "dim"), Span(row, "info")
         if len(rows) > PREVIEW_LINES:
             yield Span(f"        {glyphs['bar']} … ", "dim"), Span("v", "key"), Span(" shows all", "muted")
+
+
+def _option_texts(prompt: Prompt, option: Option, role: str, width: int, *, is_at: bool) -> Iterator[Line]:
+    """The label, whole, and what it means: beside it where there is room, else below."""
+    longest = max(cell_len(one.label) for one in prompt.options)
+    label_width = max(min(longest, LABEL_WIDTH, width // 3), 8)
+    room = max(width - LEAD_WIDTH, 1)
+    beside = room - label_width - 2
+    is_beside = cell_len(option.label) <= label_width and beside >= LEAST_BESIDE
+
+    def meaning(width: int) -> tuple[str, ...]:
+        return wrap(option.description, width, None if is_at else DESCRIPTION_LINES)
+
+    if option.description and is_beside:
+        first, *more = meaning(beside)
+        yield Span(f"{column(option.label, label_width)}  ", role), Span(first, "muted")
+        yield from ((Span(" " * (label_width + 2)), Span(part, "muted")) for part in more)
+        return
+    yield from ((Span(part, role),) for part in wrap(option.label, room))
+    if option.description:
+        yield from ((Span(part, "muted"),) for part in meaning(room))
 
 
 def _something_else(prompt: Prompt, chosen: Chosen, glyphs: Glyphs, *, is_open: bool, is_at: bool) -> Line:
@@ -181,13 +211,13 @@ def _something_else(prompt: Prompt, chosen: Chosen, glyphs: Glyphs, *, is_open: 
     return (
         Span("  "),
         Span(glyphs["select"] if is_at else " ", "active"),
-        Span(f"{_box(prompt, has_text)} ", "active" if has_text else "dim"),
+        Span(f"{_box(prompt, has_text, glyphs)} ", "active" if has_text else "dim"),
         Span(key, "key" if is_open else "dim"),
         Span("something else…", "strong" if is_at else "muted"),
     )
 
 
-def _box(prompt: Prompt, is_chosen: bool) -> str:
+def _box(prompt: Prompt, is_chosen: bool, glyphs: Glyphs) -> str:
     if prompt.multi_select:
         return "[x]" if is_chosen else "[ ]"
-    return "(•)" if is_chosen else "( )"
+    return f"({glyphs['picked']})" if is_chosen else "( )"

@@ -21,6 +21,7 @@ RISK_ROLES = {
 LABEL_WIDTH = 8
 RECENT_EVENTS_SHOWN = 6
 CHANGED_FILES_SHOWN = 8
+OPTIONS_SHOWN = 9
 
 
 def lines(colony: Colony, view: View, width: int, glyphs: Glyphs) -> list[Line]:
@@ -159,9 +160,12 @@ def _question(question: OpenQuestion, width: int, glyphs: Glyphs) -> Iterator[Li
     text = first.text if first is not None else "It asks without saying what; answer in your own words."
     for part in wrap(text, width, 6):
         yield (Span(part, "strong"),)
-    for option in first.options[:9] if first is not None else ():
+    options = first.options if first is not None else ()
+    for option in options[:OPTIONS_SHOWN]:
         described = f"  {option.description}" if option.description else ""
         yield Span("  · ", "dim"), Span(option.label), Span(described, "muted")
+    if len(options) > OPTIONS_SHOWN:
+        yield Span("  · ", "dim"), Span(f"… and {len(options) - OPTIONS_SHOWN} more", "muted")
     yield Span("  · ", "dim"), Span("something else…" if first and first.options else "in your own words", "muted")
     opens = line(Span("a", "key"), Span(" opens the card", "muted"))
     yield (Span(" " * max(width - width_of(opens), 0)), *opens)

@@ -110,25 +110,16 @@ def wrap(text: str, width: int, at_most: int | None = None) -> tuple[str, ...]:
     """
     width = max(width, 1)
     wrapped: list[str] = []
-    for paragraph in text.split("\n"):
+    start = text if at_most is None else text[: LETTERS_PER_CELL * width * at_most]
+    for paragraph in start.split("\n"):
         if len(paragraph) <= width and (paragraph.isascii() or cell_len(paragraph) <= width):
             wrapped.append(paragraph)
         else:
             wrapped.extend(_wrap_paragraph(paragraph, width))
-    if at_most is not None and len(wrapped) > at_most:
-        last = wrapped[at_most - 1]
-        wrapped[at_most - 1 :] = [cut(last, width - 1).removesuffix("…") + "…"]
+    if at_most is not None and (len(wrapped) > at_most or len(start) < len(text)):
+        wrapped = wrapped[:at_most]
+        wrapped[-1] = cut(wrapped[-1], width - 1).removesuffix(CUT) + CUT
     return tuple(wrapped)
-
-
-def wrap_at_most(lines: int, text: str, width: int) -> tuple[str, ...]:
-    """As `wrap`, but no more than so many lines; the last one shows that there would be more."""
-    start = text[: LETTERS_PER_CELL * max(width, 1) * lines]
-    wrapped = wrap(start, width)
-    if len(wrapped) <= lines and len(start) == len(text):
-        return wrapped
-    *whole, last = wrapped[:lines]
-    return (*whole, cut(f"{last} {CUT}", max(width, 1)))
 
 
 def _wrap_paragraph(paragraph: str, width: int) -> list[str]:
@@ -137,7 +128,7 @@ def _wrap_paragraph(paragraph: str, width: int) -> list[str]:
     current, used = indent, len(indent)
     for word in paragraph[len(indent) :].split(" "):
         size = cell_len(word)
-        needs_blank = used > len(indent)
+        needs_blank = len(current) > len(indent)
         if used + needs_blank + size <= width:
             current += " " * needs_blank + word
             used += needs_blank + size

@@ -25,6 +25,7 @@ GLYPHS: Mapping[str, tuple[str, str]] = {
     "stopped": ("■", "s"),
     "nothing": ("∅", "0"),
     "unknown": ("·", "_"),
+    "picked": ("•", "*"),
     "message": ("✉", "@"),
     "select": ("▌", ">"),
     "into": ("›", ">"),
