@@ -10,7 +10,7 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 
 import pyte
@@ -47,7 +47,9 @@ class RealTerminal:
     @property
     def text(self) -> str:
         """What is on the screen."""
-        return "\n".join(line.rstrip() for line in self.screen.display)
+        rows, columns = range(self.screen.lines), range(self.screen.columns)
+        # pyte's own `display` fails where half of a wide letter was drawn over.
+        return "\n".join("".join(self.screen.buffer[y][x].data for x in columns).rstrip() for y in rows)
 
     def send(self, keys: str | bytes) -> None:
         """Types."""
@@ -109,7 +111,7 @@ class RealTerminal:
 
 
 @contextmanager
-def real_terminal(*argv: str, rows: int = 40, columns: int = 140) -> Iterator[RealTerminal]:
+def real_terminal(*argv: str, rows: int = 40, columns: int = 140) -> Generator[RealTerminal]:
     """A program in a terminal, ended with the test."""
     terminal = RealTerminal(argv, rows, columns)
     try:

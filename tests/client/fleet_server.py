@@ -72,7 +72,7 @@ class FleetServer:
         del self.sessions[colony]
         self.push("/api/stream", {"type": "session_removed", "id": colony})
 
-    def say(self, colony: str, kind: str, **body: object) -> Json:
+    def say(self, colony: str, kind: str, /, **body: object) -> Json:
         """Appends an event to a colony's log and sends it to those who follow."""
         log = self.logs.setdefault(colony, Log())
         event = {"type": kind, "seq": len(log.events) + 1, "ts": self.now(), "origin": "agent", **body}

@@ -1,0 +1,238 @@
+"""Text from outside that is made to steer the terminal, seen as the bytes that a real terminal gets."""
+
+import re
+import sys
+import unicodedata
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from client.fleet_server import FleetServer
+from hostile_fleet import ASKING, NO, ODD_ID, fleet, hostile
+from loopback_fleet import loopback_fleet, sign_in
+from plain_command import PROGRAM, process
+from real_engine import real_engine
+from real_terminal import RealTerminal, real_terminal
+
+WATCHED = """
+import sys
+from colonizer_cli.main import main
+from colonizer_tui.guard import ControlGuard
+
+guarded, notes = ControlGuard.apply, sys.argv.pop()
+
+def watched(self, segments, background):
+    shown = guarded(self, segments, background)
+    with open(notes, "a") as found:
+        found.writelines(ascii(segment.text) + "\\n" for segment in segments if segment not in shown)
+    return shown
+
+ControlGuard.apply = watched
+main()
+"""
+"""The program; what its last wall had to change is written down, for that came past the first one."""
+
+OURS = re.compile(
+    r"\x1b\[[0-9;]*m"  # colours
+    r"|(?:\r\n)?\x1b\[[0-9]+;[0-9]+H"  # a place, where the driver begins each row anew
+    r"|\x1b\[\?(?:7|25|1000|1003|1004|1006|1015|1049|2004|2026|2048)[hl]"  # modes
+    r"|\x1b\[\?(?:2026|2048)\$p|\x1b\[>25u|\x1b\[<u"  # what the terminal is able to do
+    r"|\x1b\]22;default\x07"  # the pointer's shape
+)
+"""What the program itself sends besides letters."""
+
+FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe0e\ufe0f\U000e0100"
+"""Letters and marks that draw nothing."""
+
+
+def hidden(text: str) -> list[str]:
+    """Every character that acts, hides or is no character, with what stands around it."""
+    kinds = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+    places = [at for at, letter in enumerate(text) if letter in FILLERS or unicodedata.category(letter) in kinds]
+    return [text[max(at - 30, 0) : at + 30] for at in places]
+
+
+class Visitor:
+    """Somebody who looks at everything and presses every key."""
+
+    def __init__(self, terminal: RealTerminal) -> None:
+        self.terminal = terminal
+        terminal.shows("hq ●", "local ●", "9 colonies")
+
+    def press(self, keys: str, *texts: str) -> None:
+        self.terminal.send(keys)
+        self.terminal.shows(*texts)
+
+    def leave(self, text: str, *texts: str) -> None:
+        """Presses esc, and waits until the text is gone and the others are there."""
+        self.terminal.send("\x1b")
+        self.terminal.until(lambda: text not in self.terminal.text, f"{text} to go")
+        self.terminal.shows(*texts)
+
+    def select(self, tag: str) -> None:
+        """Puts the cursor of the list on a colony, and waits until it is shown beside the list."""
+        middle = self.terminal.screen.columns // 2
+        self.press(f"/{tag}", f"/ {tag.lower()}")
+        self.terminal.send("\r")
+        self.terminal.until(lambda: any(tag in line[middle:] for line in self.terminal.text.split("\n")), tag)
+        self.leave(f"/ {tag.lower()}")
+
+    def read_whole(self) -> None:
+        """Opens the viewer and reads to its end."""
+        self.terminal.send("v")
+        self.terminal.until(lambda: re.search("more lines|the end", self.terminal.text), "the viewer")
+        self.press("G", "the end")
+        self.leave("the end")
+
+    def see_the_fleet(self) -> None:
+        for tag in ("FAILED", "HELD", "PARKED", "QUEUED", "IDLE", "STOPPED", "COVERED", "ODD", "ASKING"):
+            self.select(tag)
+        self.terminal.shows("a opens the card", "changed · at least", "─ last")
+
+    def answer(self) -> None:
+        self.press("a", "unknown risk", "a tool call waits", "1 ▸")
+        self.press("j1", "1 ✓", "▌[ ] 1")
+        self.press("12", "[x] 1", "[x] 2")
+        self.read_whole()
+        self.press("\x13", f"refused: {NO}")
+        self.leave("v view all")
+
+    def launch(self) -> None:
+        self.press("c", "Colonize on hq")
+        self.press("a/b\tDo it\x13", "start a second colony anyway")
+        self.press("b", "wait behind colony")
+        self.leave("wait behind colony", "Colonize on hq", NO)
+        self.leave("Colonize on hq")
+
+    def see_the_other_places(self) -> None:
+        self.press("2", "by urgency and risk")
+        self.terminal.send("jjkk")
+        self.press("7j", "scope", "followed live")
+        self.press("?", "esc closes")
+        self.leave("esc closes", "followed live")
+
+    def see_it_small(self) -> None:
+        self.terminal.resize(24, 80)
+        self.press("1", "9 colonies")
+        self.press("/ASKING\r", "1 of 9 colonies")
+        self.press("a", "waits", "ctrl+s")
+        self.leave("ctrl+s")
+        self.press("\r", "message to the agent", "following")
+        self.press("d", "@@")
+        self.press("2", "by urgency and risk")
+
+    def see_one_colony(self) -> None:
+        self.select("ASKING")
+        self.press("m", " > ", "following")
+        self.press("hello", "hello")
+        self.press("\r", f"you  hello  ✗ refused: {NO}")
+        self.leave("ctrl+s send")
+        self.press("g" + "fj" * 30, "lines below")
+        self.read_whole()
+        self.press("/own", "own")
+        self.press("\rn", "entries match")
+        self.press("d", "at least 4 files")
+        self.press("]]}fjjjj\x1b[C", "@@")
+        self.read_whole()
+
+    def be_refused(self) -> None:
+        self.press("s", "Stop this colony?", "y stop it")
+        self.press("y", NO)
+        self.terminal.send("1")
+        self.select("STOPPED")
+        self.press("r", NO)
+        self.press("X", "y remove it", "not committed")
+        self.press("y", NO)
+        self.select("COVERED")
+        self.press("r", "Keep it and resume?")
+        self.leave("Keep it and resume?")
+        self.select("IDLE")
+        self.press("d", NO)
+
+
+@pytest.fixture
+def server() -> FleetServer:
+    return fleet(hostile())
+
+
+@contextmanager
+def visitor(server: FleetServer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Visitor]:
+    """A visit to the cockpit, at whose end all that was written is judged."""
+    monkeypatch.chdir(folder)
+    found = folder / "past the first wall"
+    found.touch()
+    with real_engine(), loopback_fleet(server) as port:
+        sign_in(port)
+        argv = (sys.executable, "-c", WATCHED, "tui", str(found))
+        with real_terminal(*argv, rows=40, columns=140) as terminal:
+            yield Visitor(terminal)
+            terminal.send("\x11")
+            assert terminal.ended() == 0
+            assert terminal.is_restored()
+    letters = OURS.sub("", terminal.raw.decode())
+    assert hidden(letters) == []
+    assert re.findall("[\u0300-\u036f]{4,}", letters) == []
+    assert found.read_text() == ""
+    for sign in ("␛]52;", "␛]8;;", "␛[2J", "⟨U+009B⟩31m", "⟨U+202E⟩", "⟨U+200B⟩", "⟨U+DFFF⟩", "␈", "[@click=app.quit]"):
+        assert sign in letters
+
+
+def test_no_text_of_a_fleet_steers_the_terminal(
+    server: FleetServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with visitor(server, tmp_path, monkeypatch) as somebody:
+        somebody.see_the_fleet()
+        somebody.answer()
+        somebody.see_it_small()
+    first, second = server.questions[ASKING]["questions"]
+    assert server.sent[0] == {
+        "question_id": server.questions[ASKING]["question_id"],
+        "answers": {
+            first["question"]: first["options"][0]["label"],
+            second["question"]: [option["label"] for option in second["options"][:2]],
+        },
+        "response": None,
+        "questions": [first, second],
+    }
+
+
+def test_no_text_of_a_colony_and_no_refusal_steers_the_terminal(
+    server: FleetServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with visitor(server, tmp_path, monkeypatch) as somebody:
+        somebody.see_one_colony()
+        somebody.be_refused()
+        somebody.launch()
+        somebody.see_the_other_places()
+
+
+COMMANDS = ("list", f"status {ASKING}", f"logs {ASKING}", f"ask {ASKING}", f"stop {ASKING}", f"diff {ASKING} --stat")
+
+
+@pytest.fixture
+def named_host(server: FleetServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with loopback_fleet(server) as port:
+        monkeypatch.setenv("COLONIZER_BIND", f"127.0.0.1:{port}")
+        monkeypatch.setenv("COLONIZER_TOKEN", "t")
+        yield
+
+
+@pytest.mark.usefixtures("named_host")
+@pytest.mark.parametrize("command", [*COMMANDS, f"diff {ASKING}", f"status {ODD_ID}"])
+def test_no_command_steers_the_terminal_that_it_prints_to(command: str) -> None:
+    with real_terminal(*PROGRAM, *command.split()) as terminal:
+        assert terminal.ended() == (5 if command.startswith("stop") else 0)
+        printed = terminal.raw.decode().replace("\r\n", "\n")
+    assert hidden(printed.replace("\n", " ")) == []
+    assert "␛" in printed
+
+
+@pytest.mark.usefixtures("named_host")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_hides_anything_in_what_it_hands_to_a_program(command: str) -> None:
+    done = process(*command.split())
+    printed = done.stdout + done.stderr
+    assert hidden(printed.replace("\n", " ")) == []
+    assert "␛" in printed
