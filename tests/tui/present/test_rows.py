@@ -53,6 +53,9 @@ from moments import (
 )
 
 GLYPHS = Glyphs()
+ANSWERED = {"suspended": True, "answered_while_suspended": True}
+BACK_IN_AN_HOUR = Parked("hold_timeout", resumes_at=NOW + 3_600)
+PHONE = Standing(is_owner=False, scope="read", name="phone", orgs=("acme",), repos=("a/b",))
 WORDY = "日本語 and a lot of words that go on and on " * 9
 
 
@@ -163,7 +166,7 @@ def inspected(one: Colony, *events: HubEvent, width: int = 60) -> list[str]:
     ("status", "changes", "text"),
     [
         ("waiting_for_answer", {}, "waiting for you · 5 min"),
-        ("waiting_for_answer", {"suspended": True, "answered_while_suspended": True}, "answered · resumes when a slot is free"),
+        ("waiting_for_answer", ANSWERED, "answered · resumes when a slot is free"),
         ("failed", {"error": "boot failed\ntrace"}, "failed: boot failed"),
         ("failed", {}, "failed: no reason given"),
         ("queued", {}, "queued"),
@@ -172,7 +175,7 @@ def inspected(one: Colony, *events: HubEvent, width: int = 60) -> list[str]:
         ("blocked", {"blocked_reason": "waiting on 0dd50e5a"}, "blocked: waiting on 0dd50e5a"),
         ("blocked", {}, "blocked: by its parent"),
         ("parked", {}, "parked"),
-        ("parked", {"parked": Parked("hold_timeout", resumes_at=NOW + 3_600)}, "parked: hold timeout · comes back in 1 h 0 min"),
+        ("parked", {"parked": BACK_IN_AN_HOUR}, "parked: hold timeout · comes back in 1 h 0 min"),
         ("parked", {"parked": Parked("hold_timeout", resumes_at=NOW - 1)}, "parked: hold timeout"),
         ("stopped", {}, "stopped · its worktree is kept"),
         ("stopped", {"error": "by hand\nx"}, "stopped: by hand"),
@@ -299,8 +302,8 @@ def told(state: EndpointState, width: int = 60) -> list[str]:
         ({"is_polled": True}, "list    asked for every 3 s"),
         ({}, "list    followed live"),
         ({"unreadable_rows": 2}, "odd     2 rows could not be read"),
-        ({"standing": Standing(is_owner=False, scope="read", name="phone", orgs=("acme",))}, "token   scope read (phone)"),
-        ({"standing": Standing(is_owner=False, scope="read", orgs=("acme",), repos=("a/b",))}, "limits  acme, a/b"),
+        ({"standing": PHONE}, "token   scope read (phone)"),
+        ({"standing": PHONE}, "limits  acme, a/b"),
         ({"health": Health.SILENT, "retry_at": NOW + 4}, "asked again in 4 s: r asks now"),
         ({"health": Health.SILENT, "error": "no route to host"}, "no route to host"),
         ({"notice": "an engine of another version"}, "an engine of another version"),
