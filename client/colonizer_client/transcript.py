@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from itertools import takewhile
 from typing import TypeAlias
 
 from colonizer_client.identity import QuestionId
@@ -32,11 +33,14 @@ from colonizer_client.mothership.events import (
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.text import joined
 
-CHANGES_KEPT = 512
-"""Readers further behind than this draw everything anew."""
+CHANGES_KEPT = 16_384
+"""Readers further behind than this draw everything anew: more than a flood of events brings between two pictures."""
 
 _HOST_MESSAGES = {"watchdog-": "watchdog", "verify-fix-": "verification", "pr-rewrite-": "pull request"}
 """How the ids of messages begin that no person wrote, and who did (spec 4.2, 13.1)."""
+
+_AGENT_ENDED = "its agent ended before it returned"
+"""A result that stands until a better one comes: a suspended colony's agent ends, and comes back."""
 
 
 class Kind(Enum):
@@ -195,7 +199,8 @@ class Transcript:
             return None
         if self._changes and len(self._changes) == CHANGES_KEPT and version < self._changes[0][0] - 1:
             return None
-        return frozenset(index for at, index in self._changes if at > version)
+        newest_first = takewhile(lambda change: change[0] > version, reversed(self._changes))
+        return frozenset(index for _, index in newest_first)
 
     def begin_midway(self) -> None:
         """Notes, before the first event, that the run had begun earlier: what it had cost by then is not known."""
@@ -296,7 +301,7 @@ class Transcript:
             spot = self._add(event.stamp, entry)
             if event.call_id:
                 self._run.tools[event.call_id] = spot
-        if spot.draft.entry.state is not State.RUNNING:
+        if spot.draft.entry.state is not State.RUNNING and spot.draft.entry.result != _AGENT_ENDED:
             return  # a repeated result: the first one stands
         result = f"{event.denial}\n{event.output}".strip("\n") if event.denial else event.output
         self._set(spot, replace(spot.draft.entry, result=result, state=state))
@@ -349,6 +354,9 @@ class Transcript:
 
     def _state_changed(self, event: StateChanged) -> None:
         self.state = event.state
+        if event.state == "exited":
+            self._rest()
+            self._cut_off(_AGENT_ENDED)
         if event.state in ("error", "exited"):
             text = f"agent {event.state}: {event.detail}" if event.detail else f"agent {event.state}"
             level = "error" if event.state == "error" else "info"
@@ -357,10 +365,7 @@ class Transcript:
     def _run_began(self, item: RunBegan) -> None:
         self._close_all("closed with its run")
         self._rest()
-        for spot in self._run.tools.values():
-            if spot.draft.entry.state is State.RUNNING:
-                result = "its run ended before it returned"
-                self._set(spot, replace(spot.draft.entry, result=result, state=State.FAILED))
+        self._cut_off("its run ended before it returned")
         self._run = _Run()
         if self._drafts:
             self._append(Entry(Kind.MARK, None, title=f"run {item.epoch}", level="info"))
@@ -372,6 +377,12 @@ class Transcript:
                 self._set(spot, replace(spot.draft.entry, state=State.DONE))
         for settler_id in list(self._run.working):
             self._settler_returned(settler_id, State.DONE)
+
+    def _cut_off(self, why: str) -> None:
+        """No tool that is at work returns any more, as far as is known."""
+        for spot in self._run.tools.values():
+            if spot.draft.entry.state is State.RUNNING:
+                self._set(spot, replace(spot.draft.entry, result=why, state=State.FAILED))
 
     def _settler_returned(self, settler_id: str, state: State) -> None:
         if settler_id in self._run.working:

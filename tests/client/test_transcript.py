@@ -311,6 +311,16 @@ def test_only_an_error_or_the_end_of_the_agent_is_drawn(state: str, shown: list[
     assert [entry.title for entry in transcript(StateChanged(MAIN, "exited", ""))] == ["agent exited"]
 
 
+def test_what_an_agent_was_at_when_it_ended_is_underway_no_more_and_may_still_return() -> None:
+    made = transcript(delta("half a sen"), called("t"), StateChanged(MAIN, "exited", "killed by signal 9"))
+    assert [(entry.state, entry.result) for entry in made][:2] == [
+        (State.DONE, ""),
+        (State.FAILED, "its agent ended before it returned"),
+    ]
+    made.apply(returned("t", "all fine"))
+    assert (made[1].state, made[1].result) == (State.DONE, "all fine")
+
+
 def test_notes_and_marks_are_drawn_where_they_come() -> None:
     made = transcript(Noted(MAIN, "log", "warn", "careful", "why"), Mark("events are missing", 5.0))
     assert [(entry.kind, entry.title, entry.body, entry.level, entry.at) for entry in made] == [
