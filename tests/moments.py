@@ -341,6 +341,7 @@ WORK: Sequence[dict[str, object]] = (
         "text": "One test fails; looking.",
         "agent": {"id": "t3", "name": "reviewer", "description": "review it"},
     },
+    {"type": "tool_result", "tool_call_id": "t3", "output": "The test is wrong.", "is_error": False},
     {
         "type": "turn_end",
         "is_error": False,
@@ -349,7 +350,8 @@ WORK: Sequence[dict[str, object]] = (
         "duration_ms": 93_000,
         "model_usage": {"sonnet": {}},
     },
-    {"type": "status", "state": "idle"},
+    {"type": "user_message", "id": "u-1", "text": "Then mend the test."},
+    {"type": "status", "state": "working"},
 )
 
 

@@ -26,6 +26,7 @@ from colonizer_tui.keys import ACTIONS, shown_key
 from colonizer_tui.present.view import View
 from moments import colony, still_app
 from plain_command import process
+from real_engine import until
 from real_git import new_clone
 from test_layout import ROOT
 
@@ -237,8 +238,9 @@ async def test_the_pane_of_the_paper_draws_a_moment(tmp_path: Path, monkeypatch:
         colony("3", "running", 1, repo="acme/rocket", cost_usd=None),
     )
     app = still_app(tmp_path, [])
-    async with app.run_test(size=(40, 10)):
+    async with app.run_test(size=(40, 10)) as pilot:
         await app.screen.mount(pane)
+        await until(pilot, lambda: pane.size.width)
         pane.show(View(Snapshot(colonies={shown.key: shown for shown in colonies})))
         rows = ["".join(span.text for span in pane.line_at(row)).split() for row in range(pane.line_count())]
     assert rows == [["acme/rocket", "—"], ["acme/widgets", "1.75"]]

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from client.raw_server import SECRET, Exchange, raw_server
-from colonizer_client.connectors import LocalConnector, RemoteConnector, Unsupported
+from colonizer_client.connectors import LocalConnector, RemoteConnector
 from colonizer_client.engine import LocalEngine
-from colonizer_client.errors import ClientError, EngineUnavailable, NoReply, SignInNeeded
+from colonizer_client.errors import EngineUnavailable, NoReply, SignInNeeded
 from colonizer_client.mothership import calls
 from colonizer_config.address import HttpAddress
 from colonizer_config.endpoints import known_endpoints
@@ -115,8 +115,3 @@ async def test_a_mothership_is_reached_with_the_token_that_is_kept_for_it(paths:
         assert await transport.run(calls.server_version()) == "1"
         await transport.close()
     assert server.exchanges[0].header("authorization") == f"Bearer {SECRET}"
-
-
-async def test_an_address_of_a_kind_that_is_not_built_yet_says_so() -> None:
-    with pytest.raises(ClientError, match="not built yet"):
-        await Unsupported("ssh is not built yet").open(lambda words: None)

@@ -222,8 +222,10 @@ async def test_typed_text_answers_nothing_while_questions_come(tmp_path: Path) -
             it.server.questions[other] = question_body("q-1", prompt("Sure?", "Yes"))
             it.server.put(other, status="waiting_for_answer", issue_title="y1a2s asks too")
             await it.press(letter)
+        await it.shows("y1a2s", "5 of 6 colonies")
+        await it.press("enter")
         await it.shows("/ y1a2s", "5 of 6 colonies")
-        await it.press("enter", "m")
+        await it.press("m")
         for number, letter in enumerate("1ays"):
             it.server.put(f"c0ffee2{number}", status="waiting_for_answer")
             it.server.questions[f"c0ffee2{number}"] = question_body("q-1", prompt("Sure?", "Yes"))
@@ -237,8 +239,7 @@ async def test_a_silent_host_greys_its_rows_and_takes_no_answer_until_it_is_back
         await it.shows("Needs you 1")
         it.server.replies[("GET", "/api/tokens/self")] = (503, {"error": "resting"})
         it.server.end("/api/stream")
-        await it.shows("s old", "does not answer")
-        assert "Needs you 1" not in it.text
+        await it.shows("Needs you +1?", "does not answer")
         await it.press("a")
         await it.shows("hq does not answer")
         del it.server.replies[("GET", "/api/tokens/self")]
@@ -254,7 +255,7 @@ async def test_a_refused_token_stops_all_traffic_until_the_person_acts(tmp_path:
     async with bench(tmp_path, refuse) as it:
         await it.shows("missing or invalid API token")
         await it.press("7")
-        await it.shows("sign in")
+        await it.shows("signed out")
         assert it.server.asked == ["GET /api/tokens/self"]
         await it.press("r")
         await until(it.pilot, lambda: len(it.server.asked) == 2)
@@ -267,7 +268,8 @@ async def test_a_scope_that_is_too_small_dims_the_key_and_says_why(tmp_path: Pat
         server.standing = {"owner": False, "scope": "read", "name": "reader", "orgs": [], "repos": []}
 
     async with bench(tmp_path, read_only) as it:
-        await it.shows("Choose a base", "a opens the card")
+        await it.shows("Choose a base", "Which base?")
+        assert "a opens the card" not in it.text
         await it.press("a")
         await it.shows("the token of hq has scope read; this needs operate")
         await it.press("c")
@@ -394,7 +396,14 @@ async def test_a_diff_of_many_files_and_endless_lines_is_drawn_at_once(tmp_path:
     )
     huge = f"diff --git a/huge b/huge\n--- a/huge\n+++ b/huge\n@@ -0,0 +1 @@\n+{'x' * 5_000_000}\n"
     binary = "diff --git a/b.png b/b.png\nBinary files a/b.png and b/b.png differ\n"
-    body: Json = {"files": [], "added": 2_001, "removed": 0, "diff": files + huge + binary, "truncated": True, "base": "main"}
+    body: Json = {
+        "files": [],
+        "added": 2_001,
+        "removed": 0,
+        "diff": files + huge + binary,
+        "truncated": True,
+        "base": "main",
+    }
 
     def large(server: FleetServer) -> None:
         server.put(COLONY, git_admin_dir="/x")
@@ -403,9 +412,9 @@ async def test_a_diff_of_many_files_and_endless_lines_is_drawn_at_once(tmp_path:
     async with bench(tmp_path, large) as it:
         await it.shows("A task")
         await it.press("d")
-        await it.shows("at least", "f0", "cut by the server")
+        await it.shows("at least", "f0")
         await it.press("G")
-        await it.shows("Binary files", "huge")
+        await it.shows("Binary files", "huge", "cut here by the server")
         await it.press("slash")
         await it.type("line of 1999")
         await it.press("enter")

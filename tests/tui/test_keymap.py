@@ -12,7 +12,7 @@ import colonizer_tui
 from colonizer_tui import theme
 from colonizer_tui.dialogs.help import Help, HelpLines
 from colonizer_tui.keyboard import DIALOG_ACTIONS, FIELD_ACTIONS
-from colonizer_tui.keys import ACTIONS, Action, Keymap, keymap, named_key, shown_key
+from colonizer_tui.keys import ACTIONS, Action, Keymap, hints_of, keymap, named_key, shown_key
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.widgets.ink import Ink
 
@@ -179,7 +179,7 @@ async def test_the_help_lists_every_action_with_the_key_that_was_chosen() -> Non
     found = keymap({"stop": "S"})
     app = Bare()
     async with app.run_test(size=(100, 40)):
-        await app.push_screen(Help(found, ["answer"]))
+        await app.push_screen(Help(found, hints_of("answer")))
         lines = app.screen.query_one(HelpLines)
         rows = [lines.line_at(place) for place in range(lines.line_count())]
     texts = ["".join(piece.text for piece in row) for row in rows]

@@ -51,8 +51,8 @@ TO_GREET = ["j"] * 6 + ["enter"]
 """The keys from the start to the opened colony."""
 
 BIG_LOCKFILE = "diff --git a/uv.lock b/uv.lock\n--- a/uv.lock\n+++ b/uv.lock\n@@ -1,0 +1,3 @@\n+a\n+b\n+c\n"
-CUT_FILES = (FileChange("uv.lock", 3, 0), FileChange("src/app.py", 2, 1))
-CUT_DIFF = Diff("main", CUT_FILES, 5, 1, BIG_LOCKFILE + SMALL_DIFF.text, truncated=True)
+CUT_FILES = (FileChange("uv.lock", 3, 0), *SMALL_DIFF.files)
+CUT_DIFF = Diff("main", CUT_FILES, 7, 4, BIG_LOCKFILE + SMALL_DIFF.text, truncated=True)
 NO_ENGINE = "the local engine cannot be started: no space left on device"
 UNSANDBOXED = endpoint(LOCAL, sandbox="none")
 

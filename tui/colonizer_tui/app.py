@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -10,6 +10,7 @@ from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult
 from textual.filter import LineFilter
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
@@ -38,6 +39,8 @@ from colonizer_tui.surroundings import Surroundings
 from colonizer_tui.widgets.ink import Ink
 
 T = TypeVar("T")
+
+_SEVERITIES: Mapping[intents.Tone, SeverityLevel] = {"news": "information", "refusal": "warning", "fault": "error"}
 
 REPAINT_S = 0.1
 """Data is drawn anew at most this often; a key's own effect at once."""
@@ -68,13 +71,13 @@ class CockpitApp(App[None]):
         self.cockpit = cockpit
         self.surroundings = surroundings
         self.keymap = keymap(surroundings.keys)
-        self.deck = Deck(self.keymap)
+        self.deck = Deck(self.keymap, surroundings.default_endpoint)
         self._colony_keys = ColonyKeys(self.deck, cockpit, self)
         self._reading = Reading(self.deck, cockpit, self)
         self._fates = Fates(cockpit, self)
         self._subscription = cockpit.subscribe()
         self._digests = Digests()
-        self._guard = ControlGuard()
+        self._guard = ControlGuard(ascii=surroundings.ascii)
         self._keys_may_go_on = asyncio.Event()
         for made in theme.themes():
             self.register_theme(made)
@@ -103,9 +106,9 @@ class CockpitApp(App[None]):
         self.set_interval(REPAINT_S, self._show_changes)
         self.set_interval(AGES_S, self._count_ages)
         for problem in (*self.surroundings.problems, *self.keymap.problems):
-            self.tell(problem, is_bad=True)
+            self.tell(problem, tone="fault")
         if self.cockpit.store_error:
-            self.tell(f"drafts are not kept and nothing can be sent: {self.cockpit.store_error}", is_bad=True)
+            self.tell(f"drafts are not kept and nothing can be sent: {self.cockpit.store_error}", tone="fault")
 
     async def on_event(self, event: events.Event) -> None:
         """Keys are taken one after the other, each to its end."""
@@ -241,16 +244,16 @@ class CockpitApp(App[None]):
 
         _: Worker[None] = self.run_worker(begun)
 
-    def tell(self, words: str, *, is_bad: bool = False) -> None:
+    def tell(self, words: str, *, tone: intents.Tone = "news") -> None:
         """Shows words for a while."""
-        self.notify(words, severity="error" if is_bad else "information", markup=False, timeout=8 if is_bad else 4)
+        self.notify(words, severity=_SEVERITIES[tone], markup=False, timeout=4 if tone == "news" else 8)
 
     def attempt(self, doing: Callable[[], object], /) -> bool:
         """Whether it was done; the person is told why it was not."""
         try:
             doing()
         except ClientError as problem:
-            self.tell(str(problem), is_bad=True)
+            self.tell(str(problem), tone="fault")
             return False
         return True
 

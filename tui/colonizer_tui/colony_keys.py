@@ -76,7 +76,7 @@ class ColonyKeys:
         name = self._face.surroundings.default_endpoint
         refusal = abilities.host_refusal("colonize", self._deck.view.snapshot.endpoints.get(name))
         if refusal:
-            self._face.tell(refusal, is_bad=True)
+            self._face.tell(refusal, tone="refusal")
         else:
             await self._face.begin(self._launch(name))
 
@@ -104,6 +104,6 @@ class ColonyKeys:
         """The selected colony if the action is possible on it; else the person is told why not."""
         reason = self._deck.why_not(action)
         if reason:
-            self._face.tell(reason)
+            self._face.tell(reason, tone="refusal")
             return None
         return self._deck.colony

@@ -157,7 +157,7 @@ class ColonyCommands:
         try:
             return await doing()
         except ClientError as problem:
-            self._face.tell(str(problem), is_bad=True)
+            self._face.tell(str(problem), tone="fault")
             return None
 
     async def _done(self, doing: Awaitable[None]) -> bool:

@@ -2,15 +2,17 @@
 
 from textual.app import ComposeResult
 from textual.widget import Widget
+from textual.widgets import Input, TextArea
 
-from colonizer_client.identity import ColonyKey
+from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership.models import Colony
 from colonizer_client.snapshot import Topics
 from colonizer_tui.intents import desk_of
-from colonizer_tui.keys import Keymap
+from colonizer_tui.keys import Hint, Keymap
 from colonizer_tui.present import abilities, footer, header
+from colonizer_tui.present.footer import KeyHint
 from colonizer_tui.present.header import Tab
-from colonizer_tui.present.view import View
+from colonizer_tui.present.view import View, answerable
 from colonizer_tui.widgets.ink import ink_of
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.colony import ColonyWorkspace
@@ -33,8 +35,9 @@ class Deck(Widget):
     Deck.small #too-small { display: block; }
     """
 
-    def __init__(self, keymap: Keymap) -> None:
+    def __init__(self, keymap: Keymap, launches_on: EndpointName) -> None:
         super().__init__()
+        self._launches_on = launches_on
         self.view = View()
         self.fleet = Fleet(id="fleet")
         self.needs_you = NeedsYou(id="needs_you")
@@ -86,23 +89,35 @@ class Deck(Widget):
 
     def show_frame(self) -> None:
         """Draws header and footer."""
-        needs = header.needs_count(self.view)
+        needs = answerable(self.view.needs, self.view.snapshot)
+        counts = {"needs_you": (needs, len(self.view.needs) - needs)}
         tabs = [
-            Tab(self._keymap.shown(name), title, workspace is self.workspace, needs if name == "needs_you" else 0)
+            Tab(self._keymap.shown(name), title, workspace is self.workspace, *counts.get(name, ()))
             for name, (title, workspace) in self._workspaces.items()
         ]
         self._header.set_lines([header.header(tabs, self.view, self.size.width, ink_of(self).glyphs)])
-        hints = [(self._keymap.actions[name], self.why_not(name)) for name in self.workspace.hints()]
-        self._footer.set_lines([footer.footer(hints, self._keymap, self.size.width)])
+        in_field = isinstance(self.screen.focused, Input | TextArea)  # where `?` is a letter
+        rest = None if in_field else KeyHint(self._keymap.shown("help"), "help")
+        self._footer.set_lines([footer.footer([*map(self._hint, self.workspace.hints())], rest, self.size.width)])
 
     def why_not(self, action: str) -> str:
-        """Why an action on the selected colony does nothing now; empty when it does."""
+        """Why an action does nothing now; empty when it does."""
+        if action == "colonize":
+            return abilities.host_refusal(action, self.view.snapshot.endpoints.get(self._launches_on))
+        if action in ("next_need", "previous_need"):
+            return "" if self.view.needs else "nothing needs you"
         if action not in abilities.ACTIONS or self.workspace is self.connections:
             return ""
         colony, snapshot = self.colony, self.view.snapshot
         if colony is None:
             return "no colony is selected"
         return abilities.refusal(action, colony, snapshot.endpoint_of(colony.key), snapshot.questions.get(colony.key))
+
+    def _hint(self, hint: Hint) -> KeyHint:
+        if not hint.action:
+            return KeyHint(hint.keys, hint.label, hint.reason)
+        action = self._keymap.actions[hint.action]
+        return KeyHint(action.shown, hint.label or action.label, hint.reason or self.why_not(hint.action))
 
     def go_to(self, workspace: Workspace) -> None:
         """Brings a workspace to the front."""

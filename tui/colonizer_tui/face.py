@@ -5,6 +5,7 @@ from typing import Protocol, TypeVar
 
 from textual.screen import Screen
 
+from colonizer_tui.intents import Tone
 from colonizer_tui.surroundings import Surroundings
 
 T = TypeVar("T")
@@ -30,7 +31,7 @@ class Face(Protocol):
         """Starts work whose end nobody waits for, unless the application ends before its turn comes."""
         ...
 
-    def tell(self, words: str, *, is_bad: bool = False) -> None:
+    def tell(self, words: str, *, tone: Tone = "news") -> None:
         """Shows words for a while."""
         ...
 

@@ -34,7 +34,7 @@ class Fates:
             colony = view.snapshot.colonies.get(delivery.key)
             name = str(delivery.key) if colony is None else colony.title
             words = "".join(piece.text for piece in card.delivery_words(delivery))
-            self._face.tell(f"{words} · {name}", is_bad=not is_good)
+            self._face.tell(f"{words} · {name}", tone="news" if is_good else "fault")
 
     def _forgetting(self, delivery: Delivery) -> Callable[[], None]:
         """What was delivered is no draft any more."""

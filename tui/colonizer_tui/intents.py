@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Literal, Protocol, TypeAlias, cast
 
 from textual.message import Message
 from textual.widget import Widget
@@ -10,6 +10,9 @@ from textual.widget import Widget
 from colonizer_client.answers import Chosen
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership.models import OpenQuestion
+
+Tone: TypeAlias = Literal["news", "refusal", "fault"]
+"""How words are meant: something happened; a key could do nothing, or text is still missing; something went wrong."""
 
 
 @dataclass
@@ -65,7 +68,7 @@ class Desk(Protocol):
     what a pane has to say while its parents draw it, for a message sent then stops at the parent that draws.
     """
 
-    def tell(self, words: str, *, is_bad: bool = False) -> None:
+    def tell(self, words: str, *, tone: Tone = "news") -> None:
         """Shows words for a while."""
         ...
 

@@ -91,6 +91,24 @@ ACTIONS: tuple[Action, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
+class Hint:
+    """What helps where you are: an action by its name, or keys that are no action's."""
+
+    action: str = ""
+    label: str = ""
+    """What it does here, where that is not what it does elsewhere."""
+    keys: str = ""
+    """As a person reads them, where they are no action's."""
+    reason: str = ""
+    """Why it does nothing now, where only the workspace knows."""
+
+
+def hints_of(*actions: str) -> tuple[Hint, ...]:
+    """These actions, as they are named everywhere."""
+    return tuple(map(Hint, actions))
+
+
+@dataclass(frozen=True, slots=True)
 class Keymap:
     """The actions with the keys that the person chose."""
 

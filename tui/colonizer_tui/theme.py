@@ -27,7 +27,11 @@ class Palette:
     strong: str
     muted: str
     dim: str
-    """What is there but not to be read first: captions, keys that do nothing now."""
+    """What is there but not to be read first, such as captions."""
+    stale: str
+    """What a host said that does not answer now."""
+    off: str
+    """Keys that do nothing now."""
     faint: str
     """Rules, borders and what is only there to guide the eye."""
     attention: str
@@ -48,18 +52,21 @@ class Palette:
 
 PALETTES: Mapping[str, Palette] = {
     "colonizer-dark": Palette(
-        background="#10141a", panel="#181e27", text="#c9d3df", strong="#f2f5f9", muted="#8b99ab", dim="#616e7f",
+        background="#10141a", panel="#181e27", text="#c9d3df", strong="#f2f5f9", muted="#8b99ab", dim="#7d8a9b",
+        stale="#77848f", off="#667385",
         faint="#3d4856", attention="#f0b548", danger="#ff6b76", active="#62aef5", ok="#74c991", info="#5cc8cf",
         selection="#26384d", selection_away="#1c2530", added="#16301f", removed="#3a1a20", match="#6b5312",
     ),
     "colonizer-light": Palette(
-        background="#fcfbf8", panel="#f0eee8", text="#2b323b", strong="#0d1117", muted="#5d6875", dim="#8b949f",
+        background="#fcfbf8", panel="#f0eee8", text="#2b323b", strong="#0d1117", muted="#5d6875", dim="#69727d",
+        stale="#6d7681", off="#868f9a",
         faint="#c6c9ce", attention="#8f5a00", danger="#b81d2e", active="#125fb8", ok="#196b3c", info="#076874",
         selection="#d3e4f8", selection_away="#e8ebf0", added="#dcf2e2", removed="#fbe0e2", match="#f7dc8d",
         is_dark=False,
     ),
     "colonizer-contrast": Palette(
         background="#000000", panel="#000000", text="#ffffff", strong="#ffffff", muted="#d0d0d0", dim="#b0b0b0",
+        stale="#b0b0b0", off="#8a8a8a",
         faint="#9a9a9a", attention="#ffd83d", danger="#ff8a8a", active="#7cc7ff", ok="#7dffa8", info="#7df6ff",
         selection="#00458a", selection_away="#333333", added="#003a12", removed="#550011", match="#806600",
     ),
@@ -141,9 +148,9 @@ def _roles(palette: Palette) -> Mapping[str, Style]:
         "active-strong": colour("active", bold=True),
         "ok": colour("ok"),
         "info": colour("info"),
-        "stale": colour("muted", dim=True),
+        "stale": colour("stale"),
         "key": colour("active", bold=True),
-        "key-off": colour("dim"),
+        "key-off": colour("off"),
         "tab-on": Style(color=palette.strong, bgcolor=palette.selection, bold=True),
         "tab-off": colour("muted"),
         "tab-count": Style(color=palette.attention, bgcolor=palette.selection, bold=True),

@@ -248,11 +248,12 @@ def test_the_foot_tells_the_fate_of_what_was_sent_whatever_is_chosen(
 @pytest.mark.parametrize(
     ("chosen", "is_open", "text"),
     [
-        ([NOTHING] * 3, True, ""),
-        ([Chosen((), "  ")] * 3, True, ""),
-        ([Chosen(("main",)), NOTHING, NOTHING], True, "draft kept · not sent · 1 of 3 answered"),
+        ([NOTHING] * 3, False, ""),
+        ([NOTHING] * 3, True, "0 of 3 answered"),
+        ([Chosen((), "  ")] * 3, True, "0 of 3 answered"),
+        ([Chosen(("main",)), NOTHING, NOTHING], True, "1 of 3 answered · draft kept · not sent"),
         ([Chosen(("main",)), NOTHING, NOTHING], False, "draft kept · not sent"),
-        ([Chosen(("main",)), Chosen((), "x"), Chosen((), "y")], True, "draft kept · not sent · 3 of 3 answered"),
+        ([Chosen(("main",)), Chosen((), "x"), Chosen((), "y")], True, "3 of 3 answered · draft kept · not sent"),
     ],
 )
 def test_the_foot_of_a_draft_says_that_it_is_one(chosen: list[Chosen], is_open: bool, text: str) -> None:

@@ -10,8 +10,8 @@ from colonizer_client.text import safe_text
 from colonizer_tui.keys import keymap
 from colonizer_tui.present import prose
 from colonizer_tui.present.first_run import first_run
-from colonizer_tui.present.footer import footer
-from colonizer_tui.present.header import Tab, header, needs_count, too_small
+from colonizer_tui.present.footer import KeyHint, footer
+from colonizer_tui.present.header import Tab, header, too_small
 from colonizer_tui.present.line import Line, Span, width_of
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.present.view import Digests, View
@@ -50,7 +50,7 @@ def test_the_header_fills_its_line_and_no_more(width: int) -> None:
 def test_the_header_tells_where_one_is_what_needs_one_how_hosts_are_and_what_it_cost() -> None:
     shown = shown_header(*every_state())
     assert shown.startswith(" colonizer  1 Fleet  2 Needs you 6  7 Connections ")
-    assert shown.endswith(" local ● hq ● 18ms lab ● 18ms  ≥$4.36 today ")
+    assert shown.endswith(" local ●  hq ● 18ms  lab ● 18ms  ≥$4.36 today ")
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_the_header_tells_where_one_is_what_needs_one_how_hosts_are_and_what_it_
         (EndpointChanged(endpoint(HQ)), "hq ● 18ms"),
         (EndpointChanged(endpoint(HQ, latency_s=None)), "hq ● "),
         (silent(HQ), "hq ○ 40s"),
-        (EndpointChanged(endpoint(HQ, health=Health.SIGNED_OUT)), "hq ✗ sign in"),
+        (EndpointChanged(endpoint(HQ, health=Health.SIGNED_OUT)), "hq ✗ signed out"),
         (EndpointChanged(endpoint(HQ, health=Health.CONNECTING, as_of=None)), "hq ◐ "),
         (EndpointChanged(endpoint(HQ, health=Health.CONNECTING, error="refused", as_of=None)), "hq ○ 60m"),
         (EndpointChanged(endpoint(HQ, health=Health.SILENT, as_of=None, since=0.0)), "hq ○ "),
@@ -81,30 +81,41 @@ def test_where_there_is_little_room_trouble_is_told_before_money() -> None:
     assert " lab ○ 40s " in shown_header(*every_state(), silent(LAB), width=90)
 
 
-def test_the_count_of_needs_leaves_out_hosts_that_do_not_answer() -> None:
-    assert needs_count(view_of(*every_state())) == 5
-    assert needs_count(view_of(*every_state(), silent(HQ))) == 1
+def test_the_count_of_needs_counts_hosts_that_do_not_answer_apart() -> None:
+    needs = Tab("2", "Needs you", is_shown=False, count=1, unsure=4)
+    assert "Needs you 1 +4? " in text_of(header([needs], view_of(*every_state(), silent(HQ)), 120, Glyphs()))
+
+
+HINTS = [KeyHint(action.shown, action.label) for action in keymap({}).actions.values()]
+HELP = KeyHint("?", "help")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_footer_fills_its_line_and_always_names_the_way_to_help(width: int) -> None:
-    keys = keymap({})
-    hints = [(action, "") for action in keys.actions.values()]
-    shown = footer(hints, keys, width)
+    shown = footer(HINTS, HELP, width)
     assert width_of(shown) == width
     if width >= 8:
         assert text_of(shown).endswith("? help ")
 
 
-def test_the_footer_holds_whole_hints_in_their_order_with_the_keys_that_were_chosen() -> None:
-    keys = keymap({"stop": "S", "help": "f1"})
-    hints = [(keys.actions[name], "") for name in ("answer", "stop", "resume")]
-    assert text_of(footer(hints, keys, 34)).split() == ["a", "answer", "S", "stop", "f1", "help"]
+def test_the_footer_holds_whole_hints_in_their_order() -> None:
+    hints = [KeyHint("a", "answer"), KeyHint("S", "stop"), KeyHint("r", "resume")]
+    assert text_of(footer(hints, KeyHint("f1", "help"), 34)).split() == ["a", "answer", "S", "stop", "f1", "help"]
+
+
+def test_where_room_is_short_the_keys_that_do_nothing_now_go_first() -> None:
+    hints = [KeyHint("a", "answer", "nothing is asked"), KeyHint("s", "stop"), KeyHint("r", "resume")]
+    assert text_of(footer(hints, HELP, 30)).split() == ["s", "stop", "r", "resume", "?", "help"]
+    assert text_of(footer(hints, HELP, 60)).split()[:2] == ["a", "answer"]
+
+
+def test_while_text_is_typed_the_footer_names_no_way_to_help() -> None:
+    assert text_of(footer([KeyHint("ctrl+s", "send")], None, 20)) == " ctrl+s send        "
 
 
 def test_a_key_that_does_nothing_now_is_dim_in_the_footer() -> None:
-    keys = keymap({})
-    roles = {piece.text.strip(): piece.role for piece in footer([(keys.actions["stop"], "why not")], keys, 80)}
+    shown = footer([KeyHint("s", "stop", "why not")], HELP, 80)
+    roles = {piece.text.strip(): piece.role for piece in shown}
     assert (roles["s"], roles["stop"], roles["?"]) == ("key-off", "key-off", "key")
 
 

@@ -152,9 +152,9 @@ def test_one_host_needs_no_column() -> None:
     assert fleet.columns(80, view_of(EndpointChanged(endpoint(HQ)), EndpointChanged(endpoint(LAB)))).host == 3
 
 
-def test_a_row_of_a_silent_host_says_how_old_it_is() -> None:
+def test_a_row_of_a_silent_host_says_how_it_was_last() -> None:
     view = view_of(*every_state(), silent(HQ))
-    assert "40s old" in shown(view.snapshot.colonies[RELEASE], view)
+    assert "asks 3" in shown(view.snapshot.colonies[RELEASE], view)
 
 
 @pytest.mark.parametrize(

@@ -112,12 +112,12 @@ def test_a_need_is_never_wider_than_its_list(width: int) -> None:
         (
             colony("5e6f7a8b", "failed", 3, unseen_failure=True, error="boot failed\ntrace"),
             None,
-            "✗ 3m widgets failed: boot failed",
+            "✗ 3m widgets boot failed",
         ),
         (
             colony("5e6f7a8b", "failed", 3, unseen_failure=True),
             None,
-            "✗ 3m widgets failed: no reason given",
+            "✗ 3m widgets failed: A thing to do",
         ),
         (
             colony("5e6f7a8b", "running", 3, title="Do it", attention=Attention("of_tomorrow", NOW - 60)),
@@ -268,7 +268,7 @@ WORDS = {
     Health.LIVE: "live",
     Health.CONNECTING: "connecting",
     Health.SILENT: "no answer",
-    Health.SIGNED_OUT: "sign in",
+    Health.SIGNED_OUT: "signed out",
 }
 
 
@@ -297,14 +297,14 @@ def told(state: EndpointState, width: int = 60) -> list[str]:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"skew_s": 86_400.0}, "clock   1 d 0 h ahead of ours"),
-        ({"skew_s": -90.0}, "clock   1 min behind ours"),
+        ({"skew_s": 86_400.0}, "Its clock is 1 d 0 h ahead of ours; ages count by its own."),
+        ({"skew_s": -90.0}, "Its clock is 1 min behind ours; ages count by its own."),
         ({"is_polled": True}, "list    asked for every 3 s"),
         ({}, "list    followed live"),
-        ({"unreadable_rows": 2}, "odd     2 rows could not be read"),
+        ({"unreadable_rows": 2}, "2 rows of its list could not be read."),
         ({"standing": PHONE}, "token   scope read (phone)"),
         ({"standing": PHONE}, "limits  acme, a/b"),
-        ({"health": Health.SILENT, "retry_at": NOW + 4}, "asked again in 4 s: r asks now"),
+        ({"health": Health.SILENT, "retry_at": NOW + 4}, "next try in 4 s · r asks now"),
         ({"health": Health.SILENT, "error": "no route to host"}, "no route to host"),
         ({"notice": "an engine of another version"}, "an engine of another version"),
     ],

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
+from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.models import Attention, Parked, Superseded
 from colonizer_client.mothership.status import KNOWN
 from colonizer_client.snapshot import Health
-from colonizer_tui.present.states import GLYPHS, Glyphs, Look, look, stale_look
-from moments import NOW, ROCKET_QUESTION, THREE_QUESTIONS, colony, endpoint, question
+from colonizer_tui.present.states import GLYPHS, Glyphs, Look, is_stale, is_unsandboxed, last_look, look
+from moments import HQ, LOCAL, NOW, ROCKET_QUESTION, THREE_QUESTIONS, colony, endpoint, question
 
 LOOKS = {
     "queued": ("queued", "queued"),
@@ -103,24 +104,42 @@ def test_a_card_of_several_questions_tells_how_many() -> None:
     assert look(asks, question()).word == "asks"
 
 
+ASKS = colony("a", "waiting_for_answer", 1)
+
+
 def test_a_live_host_leaves_its_rows_as_they_are() -> None:
-    assert stale_look(endpoint(), NOW) is None
+    assert last_look(ASKS, THREE_QUESTIONS, endpoint()) == look(ASKS, THREE_QUESTIONS)
 
 
 def test_a_host_that_was_never_heard_of_is_not_called_stale_while_it_connects() -> None:
-    assert stale_look(endpoint(health=Health.CONNECTING, as_of=None), NOW) is None
+    assert not is_stale(endpoint(health=Health.CONNECTING, as_of=None))
 
 
 @pytest.mark.parametrize("health", [Health.SILENT, Health.SIGNED_OUT, Health.CONNECTING])
-def test_the_rows_of_a_host_that_does_not_answer_are_dated(health: Health) -> None:
-    shown = stale_look(endpoint(health=health, as_of=NOW - 40), NOW)
-    assert shown == Look("unknown", "40s old", "stale")
+def test_of_a_host_that_does_not_answer_the_last_known_word_is_shown_dimmed(health: Health) -> None:
+    shown = last_look(ASKS, THREE_QUESTIONS, endpoint(health=health, as_of=NOW - 40))
+    assert shown == Look("unknown", "asks 3", "stale")
 
 
 @pytest.mark.parametrize("health", [Health.SILENT, Health.SIGNED_OUT])
-def test_of_a_silent_host_that_was_never_heard_of_nothing_is_known(health: Health) -> None:
-    assert stale_look(endpoint(health=health, as_of=None), NOW) == Look("unknown", "unknown", "stale")
+def test_a_silent_host_that_was_never_heard_of_is_stale(health: Health) -> None:
+    assert is_stale(endpoint(health=health, as_of=None))
 
 
-def test_the_rows_of_a_removed_host_say_that_it_is_gone() -> None:
-    assert stale_look(None, NOW) == Look("unknown", "gone", "stale")
+def test_a_removed_host_is_stale() -> None:
+    assert is_stale(None)
+
+
+@pytest.mark.parametrize(
+    ("host", "status", "sandbox", "is_so"),
+    [
+        (LOCAL, "running", "none", True),
+        (LOCAL, "running", "bwrap", False),
+        (LOCAL, "stopped", "none", False),
+        (HQ, "running", "none", False),
+    ],
+)
+def test_an_agent_is_unsandboxed_while_it_works_on_this_machine_without_one(
+    host: EndpointName, status: str, sandbox: str, is_so: bool
+) -> None:
+    assert is_unsandboxed(colony("a", status, 1, host=host, sandbox=sandbox), endpoint(host)) is is_so

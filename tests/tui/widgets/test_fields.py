@@ -128,7 +128,7 @@ async def test_enter_keeps_what_is_searched_for_and_gives_the_keys_back() -> Non
         await pilot.press("a")
         bar.do_enter()
         await pilot.pause()
-        assert (bar.value, bar.has_class("shown"), app.focused) == ("a", True, view)
+        assert (bar.value, bar.has_class("shown"), app.focused) == ("a", False, view)
 
 
 async def test_enter_on_nothing_closes_the_bar() -> None:

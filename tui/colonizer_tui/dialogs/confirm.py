@@ -70,5 +70,5 @@ class Confirm(Dialog[bool]):
         for role, texts in (("", self._found), ("muted", self._texts)):
             shown += [(Span(part, role),) for text in texts for part in shortened(text, width, TEXT_LINES)]
         yes = () if self._first is not None else (Span("y", "key"), Span(f" {self._yes}   ", "muted"))
-        keys = line(*yes, Span("esc", "key"), Span(" leave it", "muted"))
+        keys = line(*yes, Span("esc", "key"), Span(" back, nothing is done", "muted"))
         self.set_lines("confirm-text", above_keys(self, shown, [EMPTY, keys]))

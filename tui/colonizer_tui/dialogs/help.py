@@ -6,7 +6,7 @@ from textual import events
 from textual.app import ComposeResult
 
 from colonizer_tui.dialogs.dialog import Dialog
-from colonizer_tui.keys import ACTIONS, Keymap
+from colonizer_tui.keys import ACTIONS, Hint, Keymap
 from colonizer_tui.present.line import EMPTY, Line, Span, column, line
 from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.line_view import LineView
@@ -38,7 +38,7 @@ class Help(Dialog[None]):
     Help HelpLines { height: 1fr; background: $panel; }
     """
 
-    def __init__(self, keymap: Keymap, here: Sequence[str]) -> None:
+    def __init__(self, keymap: Keymap, here: Sequence[Hint]) -> None:
         super().__init__()
         self._keymap, self._here = keymap, here
 
@@ -60,9 +60,9 @@ class Help(Dialog[None]):
         return super().take_key(event)
 
 
-def _lines(keymap: Keymap, here: Sequence[str]) -> list[Line]:
+def _lines(keymap: Keymap, here: Sequence[Hint]) -> list[Line]:
     shown: list[Line] = [(Span("Here", "info"),)]
-    shown += [_row(keymap, name) for name in here]
+    shown += [_hint_row(keymap, hint) for hint in here]
     for group in dict.fromkeys(action.group for action in ACTIONS):
         shown += [EMPTY, (Span(group, "info"),)]
         shown += [_row(keymap, action.name) for action in ACTIONS if action.group == group]
@@ -72,6 +72,13 @@ def _lines(keymap: Keymap, here: Sequence[str]) -> list[Line]:
         line(Span(column("enter", 12), "key"), "pick what is under the cursor; sends a card of one single choice"),
     ]
     return shown
+
+
+def _hint_row(keymap: Keymap, hint: Hint) -> Line:
+    if hint.action and not hint.label:
+        return _row(keymap, hint.action)
+    keys = keymap.shown(hint.action) if hint.action else hint.keys
+    return line(Span(column(keys, 12), "key"), hint.label)
 
 
 def _row(keymap: Keymap, name: str) -> Line:

@@ -172,7 +172,7 @@ class Launch(Dialog[LaunchOrder]):
         keys = line(
             Span("ctrl+s", "key"), Span(" launch   ", "muted"), Span("tab", "key"), Span(" next field   ", "muted")
         )
-        self.set_lines("launch-foot", [*notes, EMPTY, (*keys, Span("esc", "key"), Span(" leave it", "muted"))])
+        self.set_lines("launch-foot", [*notes, EMPTY, (*keys, Span("esc", "key"), Span(" back, it is kept", "muted"))])
 
     def _choices(self) -> list[Line]:
         agents = self._defaults.agents

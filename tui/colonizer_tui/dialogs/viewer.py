@@ -4,6 +4,7 @@ from textual import events
 from textual.app import ComposeResult
 
 from colonizer_tui.dialogs.dialog import Dialog
+from colonizer_tui.present import words
 from colonizer_tui.present.line import Line, Span, line, spread, wrap
 from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.line_view import LineView
@@ -81,7 +82,8 @@ class Viewer(Dialog[None]):
     def _draw_foot(self) -> None:
         text = self.query_one(TextLines)
         below = text.lines_below
-        left = line(Span(f"{below:,} more lines" if below else "the end", "muted"))
+        more = line(Span("j pagedown", "key"), Span(f" {words.count(below, 'more line')} below", "muted"))
+        left = more if below else line(Span("the end", "muted"))
         self.set_lines("viewer-foot", [spread(left, line(Span("esc", "key"), Span(" back", "muted")), text.size.width)])
 
 

@@ -1,6 +1,6 @@
 """The card in which a person answers: every question of a prompt, in place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -14,9 +14,10 @@ from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.outbox import Delivery
 from colonizer_tui.intents import CardSent, TextViewed, desk_of
+from colonizer_tui.keys import Hint
 from colonizer_tui.present import abilities, card
 from colonizer_tui.present.card import Spot
-from colonizer_tui.present.line import Span, line, spread
+from colonizer_tui.present.line import Line, Span, line, spread
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.draft_field import DraftField
 from colonizer_tui.widgets.ink import ink_of
@@ -77,6 +78,19 @@ class CardPane(Widget, can_focus=True):
         """Whether the keys go to the card."""
         return has_keys(self) or self._field_in_focus() is not None
 
+    def hints(self) -> Sequence[Hint]:
+        """What helps while the card is open."""
+        question = self._question
+        missing = self._missing()
+        reason = "" if missing is None else "a question is not answered yet"
+        if self._field_in_focus() is not None:
+            return Hint("send", reason=reason), Hint("back", "to the options")
+        count = self._option_count(self._spot.prompt) + 1
+        is_single = question is not None and question.is_single_choice and not reason
+        send = Hint("enter", "send") if is_single else Hint("send", reason=reason)
+        picking = (Hint(keys=f"1-{min(count, 9)}", label="pick"), Hint(keys="j k", label="move")) if count > 1 else ()
+        return send, *picking, Hint("view"), Hint("back")
+
     def show(self, key: ColonyKey, question: OpenQuestion, view: View) -> None:
         """Shows a question. Another one than before closes the card: keys meant for the old one reach nothing."""
         self._view = view
@@ -95,7 +109,7 @@ class CardPane(Widget, can_focus=True):
     def withdraw(self, why: str) -> None:
         """Gives the keys back because what was asked is asked no more; says why, unless it was answered here."""
         if self._delivery() is None:
-            desk_of(self).tell(f"{why}; your draft is kept")
+            desk_of(self).tell(f"{why}; your draft is kept", tone="refusal")
         self.left()
 
     def open(self) -> None:
@@ -129,7 +143,7 @@ class CardPane(Widget, can_focus=True):
         spot = self._spot if self.is_open else None
         for place in range(len(self._chosen)):
             self._draw_prompt(question, place, spot, width)
-        self._draw_foot(question, width)
+        self._draw_foot(question, refusal, width)
 
     def pick(self, number: int) -> None:
         """Picks the option with this number, of the prompt under the cursor."""
@@ -159,16 +173,17 @@ class CardPane(Widget, can_focus=True):
         if question is None or key is None:
             return
         if self._is_on_its_way():
-            desk_of(self).tell("it is on its way already")
+            desk_of(self).tell("it is on its way already", tone="refusal")
             return
         self._take_all_typed()  # the fields may not have told of the last letters yet
-        missing = next((place for place, given in enumerate(self._chosen) if given.is_empty), None)
+        missing = self._missing()
         if missing is not None:
             self._spot = Spot(missing)
             give_keys(self)
             self.draw()
             which = f"question {missing + 1} is" if len(self._chosen) > 1 else "it is"
-            desk_of(self).tell(f"{which} not answered yet: pick an option, or write something else")
+            words = f"{which} not answered yet: pick an option, or write something else"
+            desk_of(self).tell(words, tone="refusal")
             return
         self.store_draft()
         give_keys(self)  # out of the field: what is typed from now on is no part of the answer
@@ -185,7 +200,7 @@ class CardPane(Widget, can_focus=True):
     def do_view(self) -> None:
         """The whole card in the viewer."""
         if self._question is not None:
-            self.post_message(TextViewed("the whole question", card.whole_text(self._question)))
+            self.post_message(TextViewed(f"what {self._asker()} asks", card.whole_text(self._question)))
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """What is typed is part of the draft."""
@@ -220,13 +235,18 @@ class CardPane(Widget, can_focus=True):
         at_other = is_here and spot is not None and spot.option >= self._option_count(place)
         field.set_class(field.has_focus or (is_here and bool(chosen.other)) or (at_other and not has_options), "shown")
 
-    def _draw_foot(self, question: OpenQuestion, width: int) -> None:
+    def _draw_foot(self, question: OpenQuestion, refusal: str, width: int) -> None:
         status = card.footing(question, self._chosen, self._delivery(), self.is_open)
-        keys = line(Span("a", "key"), Span(" answer", "muted"))
+        keys: Line = ()
         if self.is_open:
+            is_ready = self._missing() is None
             count = f" {len(self._chosen)}" if len(self._chosen) > 1 else ""
-            key = "enter" if question.is_single_choice and has_keys(self) and not self._chosen[0].is_empty else "ctrl+s"
-            keys = line(Span(key, "key"), Span(f" send{count}", "muted"))
+            key = "enter" if question.is_single_choice and has_keys(self) and is_ready else "ctrl+s"
+            keys = line(
+                Span(key, "key" if is_ready else "key-off"), Span(f" send{count}", "muted" if is_ready else "key-off")
+            )
+        elif not refusal:
+            keys = line(Span("a", "key"), Span(" answer", "muted"))
         self._foot.set_lines([spread(status, keys, width)])
 
     def _take_all_typed(self) -> None:
@@ -260,6 +280,14 @@ class CardPane(Widget, can_focus=True):
         for field, given in zip(self._fields, self._chosen, strict=False):
             field.set_text(given.other)
         self._body.scroll_home(animate=False)
+
+    def _asker(self) -> str:
+        colony = None if self._key is None else self._view.snapshot.colonies.get(self._key)
+        return "it" if colony is None else f"{colony.title} ({colony.shown_id})"
+
+    def _missing(self) -> int | None:
+        """The place of the first prompt without an answer."""
+        return next((place for place, given in enumerate(self._chosen) if given.is_empty), None)
 
     def _pick(self, option: int) -> None:
         question = self._question

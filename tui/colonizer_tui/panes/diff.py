@@ -54,6 +54,11 @@ class DiffPane(LineView):
             self._take(found, is_other=is_other, stay_at=place)
         self.repaint_changed()
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether there is anything to read."""
+        return bool(self._rows)
+
     def summary(self) -> Line:
         """The first line: how much changed."""
         state, diff = self._state, self._diff
@@ -65,21 +70,25 @@ class DiffPane(LineView):
         text = f"{least}{words.count(len(diff.files), 'file')} "
         return (
             Span(text, "attention" if diff.truncated else ""),
-            Span(f"+{diff.added:,}", "added"),
-            Span(f" {self.glyphs['minus']}{diff.removed:,}", "removed"),
+            Span(f"+{diff.added:,}", "added" if diff.added else "muted"),
+            Span(f" {self.glyphs['minus']}{diff.removed:,}", "removed" if diff.removed else "muted"),
             Span(f"  against {diff.base}" if diff.base else "", "muted"),
-            Span("  cut by the server: the worktree has the whole" if diff.truncated else "", "attention"),
+            Span("  cut" if diff.truncated else "", "attention"),
             Span(f"  {error}" if error else "", "attention"),
         )
 
     def line_count(self) -> int:
-        """One line for each row; one where nothing changed."""
-        return len(self._rows) or (1 if self._diff is not None else 0)
+        """One line for each row; one where nothing changed, and one where the server cut the rest off."""
+        if self._diff is None:
+            return 0
+        return len(self._rows) + self._diff.truncated if self._rows else 1
 
     def line_at(self, index: int) -> Line:
         """A row of the diff."""
         if not self._rows:
             return (Span(" nothing changed yet", "muted"),)
+        if index == len(self._rows):
+            return (Span(" cut here by the server: the worktree has the whole", "attention"),)
         row = self._rows[index]
         mark = Span(self.glyphs["select"] if index == self._cursor and has_keys(self) else " ", "active")
         line = (mark, *self._row_line(row))
@@ -261,7 +270,8 @@ class DiffPane(LineView):
         self._cursor = min(max(row, 0), max(len(self._rows) - 1, 0))
         self.repaint_line(before)
         self.repaint_line(self._cursor)
-        self.show_line(self._cursor)
+        is_last = self._cursor == len(self._rows) - 1
+        self.show_line(self.line_count() - 1 if is_last else self._cursor)  # what follows the last row is no row
 
     def _go_to_top(self, row: int) -> None:
         self._go(row)

@@ -56,7 +56,10 @@ class TranscriptPane(LineView):
         return self._entries[self._current] if self._current < len(self._entries) else None
 
     def show(self, key: ColonyKey | None, state: TranscriptState | None) -> None:
-        """Shows a transcript; of the one that is shown, only what changed is set anew."""
+        """Shows a transcript; of the one that is shown, only what changed is set anew.
+
+        A pane that is hidden has no width to set anything in: it is set when it comes into sight.
+        """
         is_other = key != self._key or (state is not None and state.transcript is not self._transcript)
         self._key, self._state = key, state
         if is_other:
@@ -64,11 +67,14 @@ class TranscriptPane(LineView):
             self._toggled.clear()
             self._shift = 0
             self.is_following = True
+            self._entries, self._blocks, self._starts = [], [], []
+            self._width = 0
+        if not self.size.width:
+            return
+        if self._width != self.text_width:
             self._set_all()
         elif self._transcript.version != self._version:
             self._set_changed()
-        if self._width != self.text_width:
-            self._set_all()
         if self.is_following:
             self._go_to_end()
         self.repaint_changed()
@@ -88,18 +94,24 @@ class TranscriptPane(LineView):
         mark = Span(self.glyphs["folded"] if is_current else " ", "active")
         return (mark, *(highlight(line, self.needle, "match") if self.needle else line))
 
+    @property
+    def has_entries(self) -> bool:
+        """Whether there is anything to read."""
+        return bool(self._entries)
+
     def status(self) -> tuple[str, str]:
         """What stands at the lower edge, and its role."""
         state = self._state
         if state is None or state.phase is Phase.LOADING:
             return "reading the log…", "muted"
         if state.phase is Phase.RECONNECTING:
-            return f"the log's connection is down: connecting again {safe_line(state.error)}", "attention"
+            return f"the log's connection is down, trying again: {safe_line(state.error)}", "attention"
         if not self._entries:
             return "no events yet", "muted"
         if self.is_following:
             return f"following {self.glyphs['unfolded']}", "dim"
-        return f"{self.below:,} lines below · G follows", "muted"
+        below = self.below
+        return (f"{below:,} lines below · G follows" if below else "not following · G follows"), "muted"
 
     def scrolled_by_hand(self, lines: int) -> None:
         """Scrolls; at the end the transcript follows again, at the beginning older events are asked for."""
@@ -167,6 +179,8 @@ class TranscriptPane(LineView):
 
     def on_resize(self) -> None:
         """The texts are wrapped anew; what was in sight stays in sight."""
+        if not self.size.width:
+            return
         if self._width != self.text_width:
             self._set_all()
         if self.is_following:

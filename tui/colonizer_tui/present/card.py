@@ -58,7 +58,8 @@ def prompt_lines(
     prompt = question.prompts[place]
     is_here = spot is not None and spot.prompt == place
     unfolded = is_here or (spot is None and len(question.prompts) == 1)
-    shown = _title(prompt, place, len(question.prompts), chosen, width, glyphs, is_here=is_here, unfolded=unfolded)
+    count, is_open = len(question.prompts), spot is not None
+    shown = _title(prompt, place, count, chosen, width, glyphs, is_open=is_open, is_here=is_here, unfolded=unfolded)
     if unfolded:
         for number, option in enumerate(prompt.options):
             is_at = is_here and spot is not None and spot.option == number
@@ -82,13 +83,9 @@ def footing(question: OpenQuestion, chosen: Sequence[Chosen], delivery: Delivery
     done = sum(not given.is_empty for given in chosen)
     if done and not is_open:
         return (Span("draft kept · not sent", "attention"),)
-    if done:
-        return (
-            Span(
-                f"draft kept · not sent · {done} of {count} answered" if count > 1 else "draft kept · not sent", "muted"
-            ),
-        )
-    return ()
+    kept = "draft kept · not sent" if done else ""
+    progress = f"{done} of {count} answered" if count > 1 and is_open else ""
+    return (Span(" · ".join(filter(None, (progress, kept))), "muted"),)
 
 
 def delivery_words(delivery: Delivery) -> Line:
@@ -115,7 +112,9 @@ def whole_text(question: OpenQuestion) -> str:
     """Everything that the card holds, nothing cut."""
     parts: list[str] = [f"risk: {question.risk.words}"]
     for number, prompt in enumerate(question.prompts, 1):
-        parts.append(f"{number}. {prompt.text}" + (f"\n[{prompt.header}]" if prompt.header else ""))
+        kind = "choose any" if prompt.multi_select else "choose one" if prompt.options else "in your own words"
+        header = f"{prompt.header}: " if prompt.header else ""
+        parts.append(f"{number}. {header}{prompt.text} ({kind})")
         for place, option in enumerate(prompt.options, 1):
             described = f"\n     {option.description}" if option.description else ""
             preview = "".join(f"\n     │ {part}" for part in option.preview.split("\n")) if option.preview else ""
@@ -124,14 +123,24 @@ def whole_text(question: OpenQuestion) -> str:
 
 
 def _title(
-    prompt: Prompt, place: int, count: int, chosen: Chosen, width: int, glyphs: Glyphs, *, is_here: bool, unfolded: bool
+    prompt: Prompt,
+    place: int,
+    count: int,
+    chosen: Chosen,
+    width: int,
+    glyphs: Glyphs,
+    *,
+    is_open: bool,
+    is_here: bool,
+    unfolded: bool,
 ) -> list[Line]:
     mark, role = " ", "muted"
     if not chosen.is_empty:
         mark, role = glyphs["yes"], "ok"
     if is_here:
         mark, role = glyphs["folded"], "active-strong"
-    number = f"{place + 1} " if count > 1 else ""
+    # While the card is closed digits go elsewhere.
+    number = "" if count == 1 else f"{place + 1} " if is_open else "· "
     note = _answer_words(chosen) or ("choose any" if prompt.multi_select else "" if prompt.options else "free text")
     text = prompt.text or prompt.header or "a question without a text"
     lead = f"{number}{mark} " if count > 1 else ""

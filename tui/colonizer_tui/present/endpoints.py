@@ -8,11 +8,14 @@ from colonizer_tui.present.inspector import LABEL_WIDTH
 from colonizer_tui.present.line import EMPTY, Line, Span, column, wrap
 from colonizer_tui.present.states import Glyphs
 
+SKEW_SHOWN_S = 2
+"""A smaller difference of two clocks is nothing but the way between them."""
+
 _HEALTH = {
     Health.LIVE: ("live", "live", "ok"),
     Health.CONNECTING: ("underway", "connecting", "active"),
     Health.SILENT: ("silent", "no answer", "attention"),
-    Health.SIGNED_OUT: ("no", "sign in", "danger"),
+    Health.SIGNED_OUT: ("no", "signed out", "danger"),
 }
 
 
@@ -20,6 +23,8 @@ def row(state: EndpointState, colonies: int, now: float, width: int, glyphs: Gly
     """A connection's row."""
     del now
     glyph, word, role = _HEALTH[state.health]
+    if state.health is Health.LIVE and _is_odd(state):
+        role = "attention"
     latency = "" if state.latency_s is None else f"{state.latency_s * 1000:.0f} ms"
     scope = "" if state.standing is None else state.standing.scope
     pieces = [
@@ -55,7 +60,7 @@ def details(state: EndpointState, now: float, width: int) -> Iterator[Line]:
         for text in wrap(state.error, width):
             yield (Span(text, role),)
     if state.retry_at is not None and state.retry_at > now:
-        yield (Span(f"asked again in {words.duration(state.retry_at - now)}: r asks now", "muted"),)
+        yield (Span(f"next try in {words.duration(state.retry_at - now)} · r asks now", "muted"),)
     if state.notice:
         for text in wrap(state.notice, width):
             yield (Span(text, "attention"),)
@@ -65,15 +70,19 @@ def details(state: EndpointState, now: float, width: int) -> Iterator[Line]:
     if state.version:
         yield _fact("version", state.version)
     yield from _standing(state)
+    is_live = state.health is Health.LIVE
     if state.latency_s is not None:
-        yield _fact("answers", f"in {state.latency_s * 1000:.0f} ms")
-    if state.skew_s is not None and abs(state.skew_s) >= 2:
-        ahead = "ahead of" if state.skew_s > 0 else "behind"
-        yield _fact("clock", f"{words.duration(abs(state.skew_s))} {ahead} ours")
+        yield _fact("answers" if is_live else "answered", f"in {state.latency_s * 1000:.0f} ms")
     if state.as_of is not None:
-        yield _fact("list", ("asked for every 3 s" if state.is_polled else "followed live"))
+        followed = "asked for every 3 s" if state.is_polled else "followed live"
+        yield _fact("list", followed if is_live else f"as of {words.duration(now - state.as_of)} ago")
+    if state.skew_s is not None and abs(state.skew_s) >= SKEW_SHOWN_S:
+        ahead = "ahead of" if state.skew_s > 0 else "behind"
+        yield from _warning(
+            f"Its clock is {words.duration(abs(state.skew_s))} {ahead} ours; ages count by its own.", width
+        )
     if state.unreadable_rows:
-        yield _fact("odd", f"{words.count(state.unreadable_rows, 'row')} could not be read")
+        yield from _warning(f"{words.count(state.unreadable_rows, 'row')} of its list could not be read.", width)
     if state.is_local:
         yield EMPTY
         for text in wrap(confinement(state), width):
@@ -104,6 +113,14 @@ def _standing(state: EndpointState) -> Iterator[Line]:
     limits = ", ".join((*standing.orgs, *standing.repos))
     if limits:
         yield _fact("limits", limits)
+
+
+def _is_odd(state: EndpointState) -> bool:
+    return bool(state.unreadable_rows) or (state.skew_s is not None and abs(state.skew_s) >= SKEW_SHOWN_S)
+
+
+def _warning(text: str, width: int) -> Iterator[Line]:
+    yield from ((Span(part, "attention"),) for part in wrap(text, width))
 
 
 def _fact(label: str, value: str) -> Line:

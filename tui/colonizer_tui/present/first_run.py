@@ -13,9 +13,13 @@ def first_run(view: View, width: int) -> list[Line]:
         shown += _connection(state, width)
     live = [state for state in view.snapshot.endpoints.values() if state.health is Health.LIVE]
     if not live:
-        return [*shown, EMPTY, line(Span("7", "key"), Span("  connections: what is wrong, and what helps", "muted"))]
+        is_wrong = any(state.error for state in view.snapshot.endpoints.values())
+        what = "connections: what is wrong; it is tried again by itself" if is_wrong else "connections"
+        return [*shown, EMPTY, line(Span("7", "key"), Span(f"  {what}", "muted"))]
+    is_confined = all(state.sandbox != "none" for state in live if state.is_local)
     text = (
-        "A colony is an agent that works on a branch and a worktree of its own: your files stay as they are. "
+        "A colony is an agent that works on a branch and a worktree of its own"
+        f"{': your files stay as they are' if is_confined else ''}. "
         "It asks you when it has to, and everything goes on when you close this terminal."
     )
     shown += [EMPTY, (Span("No colonies yet.", "strong"),), *((Span(part),) for part in wrap(text, width)), EMPTY]

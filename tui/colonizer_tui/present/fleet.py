@@ -96,11 +96,13 @@ def caption(cols: Columns) -> Line:
 def row(colony: Colony, view: View, cols: Columns, glyphs: Glyphs) -> Line:
     """A colony's row."""
     endpoint = view.snapshot.endpoint_of(colony.key)
-    stale = states.stale_look(endpoint, view.now)
-    look = stale or states.look(colony, view.snapshot.questions.get(colony.key))
-    quiet = "stale" if stale else "muted"
-    title_role = "stale" if stale else ("" if _is_quiet(colony, view) else "strong")
+    look = states.last_look(colony, view.snapshot.questions.get(colony.key), endpoint)
+    is_stale = look.role == states.STALE
+    quiet = states.STALE if is_stale else "muted"
+    title_role = states.STALE if is_stale else ("" if _is_quiet(colony, view) else "strong")
     pieces = [*glyph_cell(look, glyphs)]
+    if states.is_unsandboxed(colony, endpoint):
+        pieces[-1] = Span("!", "attention-strong")
     if cols.host:
         pieces.append(Span(column(colony.key.endpoint, cols.host) + " ", quiet))
     if cols.colony:

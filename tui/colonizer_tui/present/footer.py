@@ -1,24 +1,38 @@
 """The last line: the keys that help most now."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from colonizer_tui.keys import Action, Keymap
 from colonizer_tui.present.line import Line, Span, spread, width_of
 
 
-def footer(hints: Sequence[tuple[Action, str]], keymap: Keymap, width: int) -> Line:
-    """The hints from the left as far as there is room, and the way to all keys on the right.
+@dataclass(frozen=True, slots=True)
+class KeyHint:
+    """A key and what it does where you are."""
 
-    A hint comes with the reason why its key does nothing now, which dims it.
-    """
-    rest = (Span(keymap.shown("help"), "key"), Span(" help ", "muted"))
-    left: list[Span] = [Span(" ")]
-    for action, reason in hints:
-        hint = (
-            Span(action.shown, "key-off" if reason else "key"),
-            Span(f" {action.label}  ", "key-off" if reason else "muted"),
+    key: str
+    """As a person reads it; several keys may be named at once."""
+    label: str
+    reason: str = ""
+    """Why it does nothing now, which dims it."""
+
+    def pieces(self) -> Line:
+        """As it is drawn."""
+        return (
+            Span(self.key, "key-off" if self.reason else "key"),
+            Span(f" {self.label}  ", "key-off" if self.reason else "muted"),
         )
-        if width_of(left) + width_of(hint) + width_of(rest) > width:
+
+
+def footer(hints: Sequence[KeyHint], rest: KeyHint | None, width: int) -> Line:
+    """The hints from the left, and the way to all keys on the right; where room is short, the dimmed ones go first."""
+    right: Line = () if rest is None else (*rest.pieces()[:-1], Span(f" {rest.label} ", "muted"))
+    room = width - 1 - width_of(right)
+    shown: set[int] = set()
+    for place in sorted(range(len(hints)), key=lambda place: bool(hints[place].reason)):
+        room -= width_of(hints[place].pieces())
+        if room < 0:
             break
-        left += hint
-    return spread(tuple(left), rest, width)
+        shown.add(place)
+    left = [piece for place in sorted(shown) for piece in hints[place].pieces()]
+    return spread((Span(" "), *left), right, width)

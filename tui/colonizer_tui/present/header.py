@@ -7,7 +7,7 @@ from colonizer_client.snapshot import EndpointState, Health
 from colonizer_tui.present import words
 from colonizer_tui.present.line import Line, Span, fit, line, spread, width_of
 from colonizer_tui.present.states import Glyphs
-from colonizer_tui.present.view import View, answerable
+from colonizer_tui.present.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,9 @@ class Tab:
     title: str
     is_shown: bool
     count: int = 0
+    """What waits there for the person."""
+    unsure: int = 0
+    """What waited there on hosts that do not answer now."""
 
 
 def header(tabs: Sequence[Tab], view: View, width: int, glyphs: Glyphs) -> Line:
@@ -25,9 +28,11 @@ def header(tabs: Sequence[Tab], view: View, width: int, glyphs: Glyphs) -> Line:
     left = [Span(" colonizer ", "strong")]
     for tab in tabs:
         count = f" {tab.count}" if tab.count else ""
+        unsure = f" +{tab.unsure}?" if tab.unsure else ""
         role = "tab-on" if tab.is_shown else "tab-off"
         left += [Span(f" {tab.key} ", "tab-on" if tab.is_shown else "dim"), Span(tab.title, role)]
         left.append(Span(count, "tab-count" if tab.is_shown else "attention-strong"))
+        left.append(Span(unsure, role))
         left.append(Span(" ", role))
     hosts = tuple(piece for state in view.snapshot.endpoints.values() for piece in _host(state, view.now, glyphs))
     hosts = (*hosts, Span(" "))
@@ -38,22 +43,17 @@ def header(tabs: Sequence[Tab], view: View, width: int, glyphs: Glyphs) -> Line:
     return spread(tuple(left), right, width)
 
 
-def needs_count(view: View) -> int:
-    """The number beside Needs you."""
-    return answerable(view.needs, view.snapshot)
-
-
 def _host(state: EndpointState, now: float, glyphs: Glyphs) -> Line:
     if state.health is Health.LIVE:
         slow = "" if state.is_local or state.latency_s is None else f" {state.latency_s * 1000:.0f}ms"
-        return Span(f" {state.name} ", "muted"), Span(glyphs["live"], "ok"), Span(slow, "muted")
+        return Span(f"  {state.name} ", "muted"), Span(glyphs["live"], "ok"), Span(slow, "muted")
     if state.health is Health.SIGNED_OUT:
-        return Span(f" {state.name} ", "danger"), Span(glyphs["no"], "danger"), Span(" sign in", "danger")
+        return Span(f"  {state.name} ", "danger"), Span(glyphs["no"], "danger"), Span(" signed out", "danger")
     if state.health is Health.CONNECTING and not state.error:
-        return Span(f" {state.name} ", "muted"), Span(glyphs["underway"], "active")
+        return Span(f"  {state.name} ", "muted"), Span(glyphs["underway"], "active")
     since = state.as_of if state.as_of is not None else state.since
     age = f" {words.age(now - since)}" if since else ""
-    return Span(f" {state.name} ", "attention"), Span(glyphs["silent"], "attention"), Span(age, "attention")
+    return Span(f"  {state.name} ", "attention"), Span(glyphs["silent"], "attention"), Span(age, "attention")
 
 
 def _is_in_trouble(view: View) -> bool:
@@ -77,4 +77,4 @@ def _money(view: View) -> Line:
 
 def too_small(width: int) -> Line:
     """What stands alone where there is no room for more."""
-    return fit(line(Span("too small: 40×10 at least", "muted")), width)
+    return fit(line(Span("too small: 40×10 at least; ctrl+q leaves", "muted")), width)

@@ -9,13 +9,16 @@ from colonizer_tui.present.line import Line, Span, column
 from colonizer_tui.present.states import Glyphs, Look
 from colonizer_tui.present.view import View, colony_name
 
+NOTE_LEAST = 46
+"""Below this width the text alone has room."""
+
 
 def row(need: Need, view: View, width: int, glyphs: Glyphs) -> Line:
     """A need's row: shape, age, place, what it is."""
     colony = need.colony
     question = view.snapshot.questions.get(colony.key)
-    stale = states.stale_look(view.snapshot.endpoint_of(colony.key), view.now)
-    look = stale or states.look(colony, question)
+    look = states.last_look(colony, question, view.snapshot.endpoint_of(colony.key))
+    is_stale = look.role == states.STALE
     if need.urgency is Urgency.OLD_QUESTIONS:
         look = Look("failed", "old", "muted")
     age = words.age(view.server_now(colony.key) - need.since)
@@ -23,10 +26,10 @@ def row(need: Need, view: View, width: int, glyphs: Glyphs) -> Line:
     what, note, role = _words(need, question)
     place_width = 16 if width >= 60 else 12
     fixed = (*glyph_cell(look, glyphs), Span(column(age, 4, right=True) + " ", "muted"))
-    fixed += (Span(column(place, place_width) + " ", "stale" if stale else "muted"),)
+    fixed += (Span(column(place, place_width) + " ", states.STALE if is_stale else "muted"),)
     room = width - 4 - 4 - place_width - 1
-    note_width = min(len(note), 18) if note and width >= 60 else 0
-    title_role = "stale" if stale else "strong"
+    note_width = min(len(note), 18 if width >= 60 else 15) if width >= NOTE_LEAST else 0
+    title_role = states.STALE if is_stale else "strong"
     return (
         *fixed,
         Span(column(what, max(room - note_width - 1, 4)) + " ", title_role),
@@ -51,7 +54,7 @@ def _words(need: Need, question: OpenQuestion | None) -> tuple[str, str, str]:
         case Urgency.QUESTION:
             return colony.title, "", ""
         case Urgency.UNSEEN_FAILURE:
-            return f"failed: {colony.error.partition(chr(10))[0] or 'no reason given'}", "", "danger"
+            return colony.error.partition("\n")[0] or f"failed: {colony.title}", "", "danger"
         case Urgency.OTHER:
             attention = colony.attention
             reason = "needs you" if attention is None else attention.reason.replace("_", " ")

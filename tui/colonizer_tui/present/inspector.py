@@ -6,7 +6,7 @@ from colonizer_client.attention import waiting_since
 from colonizer_client.mothership.models import Colony, OpenQuestion
 from colonizer_client.mothership.status import Risk
 from colonizer_client.snapshot import DiffState, EndpointState, Health
-from colonizer_tui.present import states, words
+from colonizer_tui.present import abilities, states, words
 from colonizer_tui.present.line import EMPTY, Line, Span, column, line, width_of, wrap
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.present.view import View
@@ -33,7 +33,8 @@ def lines(colony: Colony, view: View, width: int, glyphs: Glyphs) -> list[Line]:
     shown += _sentence_lines(colony, view, width)
     shown += _facts(colony, endpoint, question, width, glyphs)
     if question is not None:
-        shown += _question(question, width, glyphs)
+        refusal = abilities.refusal("answer", colony, endpoint, question)
+        shown += _question(question, width, glyphs, may_answer=not refusal)
     shown += _changed(view.snapshot.diffs.get(colony.key), width, glyphs)
     shown += _last(colony, view, width, glyphs)
     return shown
@@ -64,7 +65,7 @@ def rule(title: str, width: int, glyphs: Glyphs) -> Line:
     """A section's heading."""
     bar = glyphs["rule"]
     start = f"{bar} {title} "
-    return (Span(start + bar * max(width - len(start), 0), "faint"),)
+    return Span(f"{bar} ", "faint"), Span(title, "muted"), Span(f" {bar * max(width - len(start), 0)}", "faint")
 
 
 def _words_of(colony: Colony, question: OpenQuestion | None, now: float) -> str:
@@ -130,7 +131,7 @@ def _sentence_lines(colony: Colony, view: View, width: int) -> list[Line]:
 def _facts(
     colony: Colony, endpoint: EndpointState | None, question: OpenQuestion | None, width: int, glyphs: Glyphs
 ) -> Iterator[Line]:
-    if endpoint is not None and endpoint.is_local and colony.sandbox == "none" and colony.is_live:
+    if states.is_unsandboxed(colony, endpoint):
         for text in wrap("not sandboxed: this agent can read and change what you can", width):
             yield (Span(text, "attention"),)
     yield EMPTY
@@ -152,7 +153,7 @@ def _fact(label: str, value: str, role: str = "") -> Line:
     return Span(column(label, LABEL_WIDTH), "muted"), Span(value, role)
 
 
-def _question(question: OpenQuestion, width: int, glyphs: Glyphs) -> Iterator[Line]:
+def _question(question: OpenQuestion, width: int, glyphs: Glyphs, *, may_answer: bool) -> Iterator[Line]:
     yield EMPTY
     count = len(question.prompts)
     yield rule("question" if count < 2 else f"question 1 of {count}", width, glyphs)
@@ -167,8 +168,9 @@ def _question(question: OpenQuestion, width: int, glyphs: Glyphs) -> Iterator[Li
     if len(options) > OPTIONS_SHOWN:
         yield Span("  · ", "dim"), Span(f"… and {len(options) - OPTIONS_SHOWN} more", "muted")
     yield Span("  · ", "dim"), Span("something else…" if first and first.options else "in your own words", "muted")
-    opens = line(Span("a", "key"), Span(" opens the card", "muted"))
-    yield (Span(" " * max(width - width_of(opens), 0)), *opens)
+    if may_answer:
+        opens = line(Span("a", "key"), Span(" opens the card", "muted"))
+        yield (Span(" " * max(width - width_of(opens), 0)), *opens)
 
 
 def _changed(state: DiffState | None, width: int, glyphs: Glyphs) -> Iterator[Line]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from colonizer_client.attention import needs_you
 from colonizer_client.mothership.models import Colony, OpenQuestion
 from colonizer_client.snapshot import EndpointState, Health
-from colonizer_tui.present import words
 
 GLYPHS: Mapping[str, tuple[str, str]] = {
     "asks": ("?", "?"),
@@ -54,6 +53,10 @@ class Glyphs:
 
     def __getitem__(self, name: str) -> str:
         return GLYPHS[name][self.ascii]
+
+
+STALE = "stale"
+"""The role of everything that a host said which does not answer now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +122,22 @@ def look(colony: Colony, question: OpenQuestion | None) -> Look:
     return _STATUS_LOOKS.get(colony.status) or Look("unknown", colony.status.replace("_", " "), "muted")
 
 
-def stale_look(endpoint: EndpointState | None, now: float) -> Look | None:
-    """How every row of a host is shown that does not answer, None while it does."""
+def last_look(colony: Colony, question: OpenQuestion | None, endpoint: EndpointState | None) -> Look:
+    """As `look`; of a host that does not answer the last known word, dimmed, for how the colony is now nobody knows."""
+    found = look(colony, question)
+    return Look("unknown", found.word, STALE) if is_stale(endpoint) else found
+
+
+def is_stale(endpoint: EndpointState | None) -> bool:
+    """Whether what is known of a host's colonies is of the past."""
     if endpoint is None:
-        return Look("unknown", "gone", "stale")
-    if endpoint.health is Health.LIVE or (endpoint.health is Health.CONNECTING and endpoint.as_of is None):
-        return None
-    if endpoint.as_of is None:
-        return Look("unknown", "unknown", "stale")
-    return Look("unknown", f"{words.age(now - endpoint.as_of)} old", "stale")
+        return True
+    return endpoint.health is not Health.LIVE and not (endpoint.health is Health.CONNECTING and endpoint.as_of is None)
+
+
+def is_unsandboxed(colony: Colony, endpoint: EndpointState | None) -> bool:
+    """Whether an agent works on this machine with everything that the person may do."""
+    return endpoint is not None and endpoint.is_local and colony.sandbox == "none" and colony.is_live
 
 
 def _asking(colony: Colony, question: OpenQuestion | None) -> Look:

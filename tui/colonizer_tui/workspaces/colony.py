@@ -11,6 +11,7 @@ from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
 from colonizer_client.text import safe_line
 from colonizer_tui.intents import MessageSent, desk_of
+from colonizer_tui.keys import Hint, hints_of
 from colonizer_tui.panes.diff import DiffPane
 from colonizer_tui.panes.transcript import TranscriptPane
 from colonizer_tui.present import card, inspector, states, words
@@ -91,7 +92,7 @@ class ColonyWorkspace(Workspace):
         """Shows a moment."""
         del topics
         self.view = view
-        self.set_class(self.size.width < NARROW, "narrow")
+        self.set_class(self.room < NARROW, "narrow")
         colony = None if self._key is None else view.snapshot.colonies.get(self._key)
         self.set_class(colony is None, "none")
         self._head.set_lines([self._head_line()])
@@ -106,15 +107,28 @@ class ColonyWorkspace(Workspace):
         if self._key is not None:
             give_keys(self.diff if self.has_class("diff") and self.has_class("narrow") else self.transcript)
 
-    def hints(self) -> Sequence[str]:
+    def hints(self) -> Sequence[Hint]:
         """What helps most in the pane with the keys."""
+        if has_keys(self._find_bar):
+            return self._find_bar.hints()
         if has_keys(self.field):
-            return ("send", "back")
+            return (Hint("enter", "send"), Hint(keys="ctrl+j", label="new line"), Hint("back", "back, text is kept"))
         if self._key is None:
-            return ("fleet", "needs_you", "colonize")
+            return hints_of("fleet", "needs_you", "colonize")
+        match = (Hint("next_match"),) if self._find_bar.value else ()
         if has_keys(self.diff):
-            return ("next_hunk", "next_file", "fold", "find", "next_pane", "view", "back")
-        return ("answer", "message", "fold", "diff", "interrupt", "stop", "resume", "find", "view", "back")
+            nothing = "" if self.diff.has_changes else "there is nothing changed to read"
+            there = ("next_hunk", "next_file", "fold", "find", "view")
+            return (*match, *(Hint(name, reason=nothing) for name in there), *hints_of("next_pane", "back"))
+        nothing = "" if self.transcript.has_entries else "there is nothing to read yet"
+        reading = [Hint(name, reason=nothing) for name in ("fold", "find", "view")]
+        return (
+            *match,
+            *hints_of("answer", "message", "diff"),
+            reading[0],
+            *hints_of("back", "interrupt", "stop", "resume"),
+            *reading[1:],
+        )
 
     def do_diff(self) -> None:
         """The changes get the keys."""
@@ -165,7 +179,7 @@ class ColonyWorkspace(Workspace):
         if has_keys(self.field):
             self.store_draft()
             give_keys(self.transcript)
-        elif self._find_bar.has_class("shown"):
+        elif self._find_bar.value:
             self._find_bar.close()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
@@ -209,9 +223,7 @@ class ColonyWorkspace(Workspace):
             gone = "this colony is gone" if self._key is not None else "no colony is opened"
             return line(Span(f" {gone}: ", "muted"), Span("1", "key"), Span(" shows them all", "muted"))
         question = self.view.snapshot.questions.get(colony.key)
-        look = states.stale_look(self.view.snapshot.endpoint_of(colony.key), self.view.now) or states.look(
-            colony, question
-        )
+        look = states.last_look(colony, question, self.view.snapshot.endpoint_of(colony.key))
         text, role = inspector.sentence(colony, self.view)
         transcript = self.view.snapshot.transcripts.get(colony.key)
         run = f" · run {transcript.epoch}" if transcript is not None and transcript.epoch > 1 else ""

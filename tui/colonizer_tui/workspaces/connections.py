@@ -6,6 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from colonizer_client.snapshot import Topics
+from colonizer_tui.keys import Hint, hints_of
 from colonizer_tui.panes.endpoint_list import EndpointList
 from colonizer_tui.present import endpoints
 from colonizer_tui.present.view import View
@@ -42,7 +43,7 @@ class Connections(Workspace):
         """Shows a moment."""
         del topics
         self.view = view
-        self.set_class(self.size.width < NARROW, "narrow")
+        self.set_class(self.room < NARROW, "narrow")
         self.list.show(view)
         self._caption.set_lines([endpoints.caption(self.list.text_width)])
         state = self.list.endpoint
@@ -58,6 +59,6 @@ class Connections(Workspace):
         """The list."""
         give_keys(self.list)
 
-    def hints(self) -> Sequence[str]:
+    def hints(self) -> Sequence[Hint]:
         """What helps with a connection."""
-        return ("resume", "fleet", "needs_you")
+        return (Hint("resume", "ask now"), *hints_of("fleet", "needs_you"))

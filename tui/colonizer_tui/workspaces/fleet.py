@@ -7,12 +7,13 @@ from textual.containers import Vertical
 
 from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
+from colonizer_tui.keys import Hint, hints_of
 from colonizer_tui.panes.colony_list import ColonyList
 from colonizer_tui.panes.transcript import TranscriptPane
-from colonizer_tui.present import fleet, inspector
+from colonizer_tui.present import fleet, inspector, states
 from colonizer_tui.present.first_run import first_run
 from colonizer_tui.present.line import Line, Span, line, spread
-from colonizer_tui.present.view import View
+from colonizer_tui.present.view import View, colony_name
 from colonizer_tui.widgets.find_bar import FindBar
 from colonizer_tui.widgets.ink import ink_of
 from colonizer_tui.widgets.keys_to import give_keys, has_keys
@@ -74,12 +75,12 @@ class Fleet(Workspace):
     @property
     def peeks(self) -> bool:
         """Whether there is room for the transcript of the selected colony."""
-        return self.size.width >= WIDE and bool(self.view.snapshot.colonies)
+        return self.room >= WIDE and bool(self.view.snapshot.colonies)
 
     def show(self, view: View, topics: Topics) -> None:
         """Shows a moment."""
         self.view = view
-        self.set_class(self.size.width < NARROW, "narrow")
+        self.set_class(self.room < NARROW, "narrow")
         self.set_class(self.peeks, "wide")
         was_empty = self.has_class("empty")
         self.set_class(not view.snapshot.colonies, "empty")
@@ -97,15 +98,22 @@ class Fleet(Workspace):
         """The list."""
         give_keys(self.list)
 
-    def hints(self) -> Sequence[str]:
+    def hints(self) -> Sequence[Hint]:
         """What helps most with the selected colony."""
         if has_keys(self._find_bar):
-            return ("enter", "back")
+            return self._find_bar.hints()
         if self.detail.card.is_open:
-            return ("send", "view", "back")
+            return self.detail.card.hints()
         if not self.view.snapshot.colonies:
-            return ("colonize", "connections", "help", "quit")
-        return ("answer", "enter", "diff", "stop", "resume", "message", "colonize", "find", "next_need", "order")
+            return hints_of("colonize", "connections", "quit")
+        opening = Hint("enter", reason="" if self.colony else "nothing is selected")
+        all_again = (Hint("back", "show all"),) if self.list.needle else ()
+        return (
+            *hints_of("answer"),
+            opening,
+            *all_again,
+            *hints_of("diff", "stop", "resume", "message", "colonize", "find", "next_need", "order"),
+        )
 
     def select_new(self, key: ColonyKey) -> None:
         """Puts the cursor on a colony that was just launched, as soon as it is in the list."""
@@ -124,9 +132,7 @@ class Fleet(Workspace):
 
     def do_back(self) -> None:
         """Drops what is searched for."""
-        bar = self._find_bar
-        if bar.has_class("shown"):
-            bar.close()
+        self._find_bar.close()
 
     def leave_card(self) -> None:
         """Puts the inspector back in the place of the card."""
@@ -162,11 +168,12 @@ class Fleet(Workspace):
 
     def _head_line(self, colonies: int, shown: int) -> Line:
         left: Line = (Span(" "),)
-        if self.list.needle:
+        if self.list.needle and not has_keys(self._find_bar):
             left = line(Span(" / ", "key"), Span(self.list.needle, "strong"))
         count = f"{shown:,} of {colonies:,}" if self.list.needle else f"{colonies:,}"
         noun = " colony" if colonies == 1 else " colonies"
-        right: Line = (Span(f"{count}{noun} ", "muted"),)
+        is_known = any(state.as_of is not None for state in self.view.snapshot.endpoints.values())
+        right: Line = (Span(f"{count}{noun} " if colonies or is_known else "", "muted"),)
         if self.list.newly_urgent:
             glyph = ink_of(self).glyphs["up"]
             right = (Span(f"{glyph} {self.list.newly_urgent} new · ", "attention-strong"), *right)
@@ -177,4 +184,6 @@ class Fleet(Workspace):
         if colony is None:
             return ()
         text, role = inspector.sentence(colony, self.view)
-        return line(Span(f" {colony.shown_id} ", "muted"), Span(text, role))
+        is_unsandboxed = states.is_unsandboxed(colony, self.view.snapshot.endpoint_of(colony.key))
+        warning = Span("  not sandboxed", "attention") if is_unsandboxed else Span("")
+        return line(Span(f" {colony_name(colony)} · ", "muted"), Span(text, role), warning)

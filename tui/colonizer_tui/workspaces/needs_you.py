@@ -8,6 +8,7 @@ from textual.containers import Vertical
 from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
 from colonizer_tui.intents import desk_of
+from colonizer_tui.keys import Hint, hints_of
 from colonizer_tui.panes.inbox import InboxList
 from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
 from colonizer_tui.present.view import View
@@ -55,7 +56,7 @@ class NeedsYou(Workspace):
         """Shows a moment."""
         del topics
         self.view = view
-        self.set_class(self.size.width < NARROW, "narrow")
+        self.set_class(self.room < NARROW, "narrow")
         was_empty = self.has_class("empty")
         self.set_class(not view.needs, "empty")
         self.list.show(view)
@@ -70,11 +71,13 @@ class NeedsYou(Workspace):
         """The inbox."""
         give_keys(self.list)
 
-    def hints(self) -> Sequence[str]:
+    def hints(self) -> Sequence[Hint]:
         """What helps most with the selected need."""
         if self.detail.card.is_open:
-            return ("send", "view", "back")
-        return ("answer", "enter", "diff", "stop", "resume", "message", "next_need")
+            return self.detail.card.hints()
+        if not self.view.needs:
+            return hints_of("fleet", "colonize", "quit")
+        return hints_of("answer", "enter", "diff", "stop", "resume", "message", "next_need")
 
     def do_enter(self) -> None:
         """Opens the card; a need without a question opens its colony."""

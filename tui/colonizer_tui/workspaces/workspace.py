@@ -6,6 +6,7 @@ from textual.widget import Widget
 
 from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
+from colonizer_tui.keys import Hint
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.lines import Lines
 
@@ -27,6 +28,11 @@ class Workspace(Widget):
         super().__init__(id=id)
         self.view = View()
 
+    @property
+    def room(self) -> int:
+        """How many columns there are, while it is hidden too: what it shows need not be set anew when it comes back."""
+        return self.screen.size.width
+
     def show(self, view: View, topics: Topics) -> None:
         """Shows a moment."""
         raise NotImplementedError
@@ -45,6 +51,6 @@ class Workspace(Widget):
         """The colony that the keys are about."""
         return None
 
-    def hints(self) -> Sequence[str]:
-        """The names of the actions that help most now, the most useful first."""
+    def hints(self) -> Sequence[Hint]:
+        """What helps most now, the most useful first."""
         raise NotImplementedError
