@@ -5,7 +5,7 @@ import pytest
 from client.raw_server import SECRET, Exchange, raw_server
 from colonizer_client.connectors import LocalConnector, RemoteConnector
 from colonizer_client.engine import LocalEngine
-from colonizer_client.errors import EngineUnavailable, NoReply, SignInNeeded
+from colonizer_client.errors import ClientError, EngineUnavailable, NoReply, SignInNeeded
 from colonizer_client.mothership import calls
 from colonizer_config.address import HttpAddress
 from colonizer_config.endpoints import known_endpoints
