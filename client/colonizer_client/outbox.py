@@ -63,6 +63,11 @@ class Delivery:
         """The fingerprint of the question that it answers, empty for a message."""
         return wire.raw(self.body.get("fingerprint"))
 
+    def answers(self, question: OpenQuestion) -> bool:
+        """Whether it answers this question, and not the same one that was asked at another time."""
+        is_same_time = None in (self.asked_at, question.asked_at) or self.asked_at == question.asked_at
+        return self.fingerprint == question.fingerprint and is_same_time
+
     @property
     def asked_at(self) -> float | None:
         """When the question was asked, by the server's clock; None while unknown."""

@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,15 @@ def test_an_answer_that_sends_no_questions_along_sends_none_later(outbox: Outbox
 
     bare = AnswerBody("q-1", {"Which?": "a"}, "a")
     assert outbox.put_answer(key(), ASKED, bare).answer().to_json() == bare.to_json()
+
+
+def test_an_answer_is_not_one_to_the_same_question_asked_again_later(outbox: Outbox) -> None:
+    first = replace(ASKED, asked_at=1_000.0)
+    given = outbox.put_answer(key(), first, BODY)
+    assert given.answers(first)
+    assert given.answers(ASKED)  # when it was asked is not known yet
+    assert not given.answers(replace(ASKED, asked_at=2_000.0))
+    assert not given.answers(question("q-2", prompt("Which?", "a", "b", multi_select=True)))
 
 
 def test_a_second_enter_is_the_first_one(outbox: Outbox) -> None:

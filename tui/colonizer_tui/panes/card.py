@@ -343,14 +343,14 @@ class CardPane(Widget, can_focus=True):
         self._prompts[self._spot.prompt].scroll_visible(animate=False)
 
     def _delivery(self) -> Delivery | None:
-        """The newest delivery that answers this very question."""
+        """The newest delivery that answers this very question, asked at this very time."""
         question = self._question
         if question is None:
             return None
         ours = [
             delivery
             for delivery in self._view.snapshot.deliveries.values()
-            if delivery.key == self._key and delivery.fingerprint == question.fingerprint
+            if delivery.key == self._key and delivery.answers(question)
         ]
         return max(ours, key=lambda delivery: delivery.created_at, default=None)
 
