@@ -37,6 +37,8 @@ def real_sshd(folder: Path) -> Generator[RealSshd]:
     """An sshd that takes one key, which only the `ssh` in `programs` has."""
     if SSHD is None or SSH is None:
         pytest.skip("needs ssh and sshd")
+    if os.getuid() == 0:
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # which its own start script would make
     folder.mkdir(mode=0o700)
     for name in ("host_key", "key"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
