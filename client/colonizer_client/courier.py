@@ -72,12 +72,14 @@ class Courier:
     async def _after_silence(self, delivery: Delivery, ask: Ask, problem: ClientError) -> Delivery:
         if delivery.kind == "answer":
             words = f"no reply ({problem}): asking the server"
-            return await self._find_out(self._reported(self._outbox.mark_unsure(delivery, words)), ask)
+            return await self._find_out(self._reported(self._outbox.mark_unsure(delivery, words)), ask, silence=problem)
         if delivery.attempts >= MESSAGE_ATTEMPTS:
             return self._settle(delivery, "undelivered", f"no reply, {delivery.attempts} times ({problem})")
         return self._reported(self._outbox.put_back(delivery, f"no reply ({problem}): it is sent again"))
 
-    async def _find_out(self, delivery: Delivery, ask: Ask, refusal: Refusal | None = None) -> Delivery:
+    async def _find_out(
+        self, delivery: Delivery, ask: Ask, refusal: Refusal | None = None, silence: ClientError | None = None
+    ) -> Delivery:
         """Reads the question again, then the record: an answer that lands in between is on record then.
 
         A refusal as such does not tell: the answer before it, whose reply was lost, may have closed the question.
@@ -91,7 +93,8 @@ class Courier:
         if refusal is not None:
             return self._settle(delivery, "refused", str(refusal))
         if delivery.attempts >= ANSWER_ATTEMPTS:
-            return self._settle(delivery, "undelivered", "no reply: asked the server, still open, not sent again")
+            why = "" if silence is None else f" ({silence})"
+            return self._settle(delivery, "undelivered", f"no reply: asked the server, still open, not sent again{why}")
         words = "no reply: asked the server, still open: sent once more"
         return await self.deliver(self._reported(self._outbox.put_back(delivery, words)), ask)
 

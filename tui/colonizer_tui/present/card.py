@@ -93,7 +93,7 @@ def delivery_words(delivery: Delivery) -> Line:
     told = safe_line(delivery.words)
     match delivery.state:
         case "queued" | "sending":
-            return (Span("sending…", "active"),)
+            return line(Span("sending…", "active"), Span(f" {told}" if told else "", "attention"))
         case "unsure":
             return Span("? ", "attention-strong"), Span(told, "attention")
         case "confirmed":

@@ -38,7 +38,7 @@ class ColonyWorkspace(Workspace):
     ColonyWorkspace.narrow #diff-side { display: none; border-left: none; }
     ColonyWorkspace.narrow.diff #diff-side { display: block; }
     ColonyWorkspace.narrow.diff #transcript-side { display: none; }
-    ColonyWorkspace #message-line { height: auto; max-height: 8; border-top: solid $edge; }
+    ColonyWorkspace #message-line { height: auto; max-height: 9; border-top: solid $edge; }
     ColonyWorkspace #message-prompt { width: 3; }
     ColonyWorkspace.none #colony-panes, ColonyWorkspace.none #message-line { display: none; }
     """
