@@ -74,8 +74,8 @@ class Visitor:
     def select(self, tag: str) -> None:
         """Puts the cursor of the list on a colony, and waits until it is shown beside the list."""
         middle = self.terminal.screen.columns // 2
-        self.press(f"/{tag}", f"/ {tag.lower()}")
-        self.terminal.send("\r")
+        self.press(f"/{tag}", tag)
+        self.press("\r", f"/ {tag.lower()}")
         self.terminal.until(lambda: any(tag in line[middle:] for line in self.terminal.text.split("\n")), tag)
         self.leave(f"/ {tag.lower()}")
 
@@ -128,7 +128,7 @@ class Visitor:
         self.press("m", " > ", "following")
         self.press("hello", "hello")
         self.press("\r", f"you  hello  ✗ refused: {NO}")
-        self.leave("ctrl+s send")
+        self.leave("enter send")
         self.press("g" + "fj" * 30, "lines below")
         self.read_whole()
         self.press("/own", "own")

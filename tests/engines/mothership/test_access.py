@@ -120,7 +120,7 @@ async def test_a_name_that_was_made_to_point_here_is_refused_over_the_network_on
         ):
             reply = await mothership.call("GET", "/api/version", host=host)
             assert reply.status_code == status, host
-    (tmp_path / "private").mkdir()
+    (tmp_path / "private").mkdir(mode=0o700)
     async with served(tmp_path / "private", know=False) as mothership:
         assert (await mothership.call("GET", "/api/version", host="evil.example")).status_code == 200
 

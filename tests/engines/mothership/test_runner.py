@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import gc
 import os
 import shutil
 import signal
@@ -130,11 +131,12 @@ async def test_a_command_that_cannot_run_is_refused_with_the_reason(
     broken.write_bytes(b"\x7fELF nothing")
     broken.chmod(0o755)
     (tmp_path / "plain").write_text("no program")
+    gc.collect()  # what earlier tests left open is not counted
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(RunnerError) as refused:
         await Runner.start(RunnerStart(argv, tmp_path, {"PATH": os.environ["PATH"], "SECRET": "hunter2"}))
     assert str(refused.value) == f"cannot start agent runner: {words}"
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before
 
 
 async def test_a_missing_folder_is_named(tmp_path: Path) -> None:
