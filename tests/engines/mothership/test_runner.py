@@ -1,8 +1,8 @@
 """A real agent's process, from its start to its end, with real pipes and signals."""
 
 import asyncio
-import json
 import gc
+import json
 import os
 import shutil
 import signal
