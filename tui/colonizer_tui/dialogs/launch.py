@@ -12,13 +12,14 @@ from textual.widgets import Input, TextArea
 
 from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.models import LaunchOrder
-from colonizer_tui.dialogs.dialog import Dialog, box_width
+from colonizer_tui.dialogs.dialog import Dialog, box_width, shortened
 from colonizer_tui.present.line import EMPTY, Line, Span, column, line, wrap
 from colonizer_tui.widgets.draft_field import DraftField
 from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.lines import Lines
 
 LABEL_WIDTH = 11
+ERROR_LINES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,15 +165,16 @@ class Launch(Dialog[LaunchOrder]):
         title = line(Span("Colonize ", "strong"), Span(f"on {where}", "info"))
         self.set_lines("launch-title", [title, EMPTY])
         self.set_lines("launch-choices", [EMPTY, *self._choices()])
-        notes: list[Line] = [EMPTY]
-        for note in self._defaults.notes:
-            notes += [(Span(part, "muted"),) for part in wrap(note, width)]
-        if self._error:
-            notes += [EMPTY, *((Span(part, "danger"),) for part in wrap(self._error, width))]
+        if self._error:  # in the place of the notes, which have been read by now
+            notes: list[Line] = [(Span(part, "danger"),) for part in shortened(self._error, width, ERROR_LINES)]
+        else:
+            notes = [(Span(part, "muted"),) for note in self._defaults.notes for part in wrap(note, width)]
         keys = line(
             Span("ctrl+s", "key"), Span(" launch   ", "muted"), Span("tab", "key"), Span(" next field   ", "muted")
         )
-        self.set_lines("launch-foot", [*notes, EMPTY, (*keys, Span("esc", "key"), Span(" back, it is kept", "muted"))])
+        self.set_lines(
+            "launch-foot", [EMPTY, *notes, EMPTY, (*keys, Span("esc", "key"), Span(" back, it is kept", "muted"))]
+        )
 
     def _choices(self) -> list[Line]:
         agents = self._defaults.agents
