@@ -196,6 +196,10 @@ class Cockpit:
         """Removes the colony's worktree and artifacts; the branch stays."""
         return await self._changing(key, calls.clean_up(key.endpoint, key.colony))
 
+    async def publish(self, key: ColonyKey) -> Colony:
+        """Publishes the colony's work as a pull request."""
+        return await self._changing(key, calls.publish(key.endpoint, key.colony))
+
     async def leftovers(self, key: ColonyKey) -> Leftovers:
         """What cleaning up would lose. Only the local engine tells.
 

@@ -8,21 +8,30 @@ from typing import cast
 
 import pytest
 
+from colonizer_cli.failures import ExitCode
 from colonizer_client.text import has_hidden_characters, safe_text
 from plain_command import colonizer
+from recorded import Json, rows
 from scripted_mothership import Reply, scripted_mothership
 
-Json = dict[str, object]
+ROWS = rows("command_runs")
+REPLIES = rows("command_replies")
+COMMANDS = rows("commands")
 
-RECORDED = Path(__file__).parents[1] / "data/recorded"
+OTHERWISE = {
+    "version": "ours is of our own version",
+    "version cmd": "ours is of our own version",
+    "loop list": "loops are not built",
+    "handoff": "handing a colony over is not built; its wrong usage ends alike",
+    "logs follow": "it goes on until it is interrupted: a test of following has it",
+}
+"""Recorded commands that are not run here, and why."""
 
+OUR_WORDS = {"no mothership", "host 127.0.0.1", "host ::1", "host [::1]"}
+"""What follows the last colon are the words of an HTTP library there, and ours here."""
 
-def read(name: str) -> list[Json]:
-    return [json.loads(line) for line in (RECORDED / name).read_text(encoding="utf-8").splitlines()]
-
-
-ROWS = read("commands.jsonl")
-REPLIES = read("command_replies.jsonl")
+CUT = {"list json": 15_000}
+"""Of what it printed only the beginning was kept, and a colony near that end had a verdict by then."""
 
 NOTHING_IS_SENT = {"status odd": (4, "colonizer: no such session\n")}
 """An id with a slash can be part of no request of ours; the published program sent it."""
@@ -86,6 +95,42 @@ def escaped(text: str) -> str:
         json.dumps(character)[1:-1] if has_hidden_characters(character) and character != "\n" else character
         for character in text
     )
+
+
+ALONE = [row for row in COMMANDS if row["case"] not in {str(run["case"]) for run in ROWS} | OTHERWISE.keys()]
+"""Commands that need no mothership, or find none."""
+
+
+@pytest.mark.parametrize("row", ALONE, ids=[str(row["case"]) for row in ALONE])
+def test_a_command_that_reaches_no_mothership_prints_and_ends_as_recorded(row: Json, tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    argv = [str(argument).replace("/srv", str(tmp_path)) for argument in row["argv"]]
+    token = {} if row["as"] is None else {"COLONIZER_TOKEN": "a-token"}
+    done = colonizer(*argv, COLONIZER_BIND="127.0.0.1:1", COLONIZER_CONFIG_DIR=str(tmp_path / "none"), **token)
+    assert (done.exit, done.stdout) == (row["exit"], row["stdout"])
+    words = str(row["stderr"]).replace("/srv", str(tmp_path))
+    if row["case"] in OUR_WORDS:
+        words = words[: words.rindex(": error sending") + 2]
+        assert done.stderr.startswith(words)
+    elif row["exit"] != ExitCode.USAGE:  # the wording of wrong usage was not recorded
+        assert done.stderr == words
+
+
+def test_every_recorded_command_was_run_with_what_it_printed() -> None:
+    runs = {str(run["case"]): run for run in ROWS}
+    assert len(COMMANDS) == 81
+    for row in COMMANDS:
+        if (run := runs.get(str(row["case"]))) is not None:
+            printed, recorded = steady(run["stdout"]), steady(row["stdout"])
+            end = CUT.get(str(row["case"]))
+            assert printed[:end] == recorded[:end], row["case"]
+            assert (run["exit"], run["stderr"]) == (row["exit"], row["stderr"]), row["case"]
+
+
+def steady(printed: object) -> str:
+    """What was printed, without times and without what was made during the run."""
+    timeless = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=\"host_disk_bytes\": )\d+", "T", str(printed))
+    return re.sub(r"(colony|tok_|col_|\"id\": \")\s*[0-9a-f]{8,64}\b", r"\1", timeless)
 
 
 def test_hostile_text_was_among_what_was_recorded() -> None:

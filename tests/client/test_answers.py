@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from client.recorded import questions
 from client.samples import prompt, question
 from colonizer_client.answers import Chosen, dismissal, from_card, matched
 from colonizer_client.errors import NothingToAnswer, UnmatchedAnswer
 from colonizer_client.mothership import decode
+from recorded import questions
 
 BASE = prompt("Which base?", "main", "  Dev  ", "7")
 MANY = prompt("Which checks?", "unit", "lint", multi_select=True)

@@ -2,13 +2,13 @@ from typing import Any
 
 import pytest
 
-from client.recorded import listed_sessions
 from client.samples import HQ, colony, key, question
 from colonizer_client.attention import Urgency, inbox, narrowed, needs_you, waiting_since
 from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership import decode, wire
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.mothership.status import KNOWN, TERMINAL, Risk
+from recorded import listed_sessions
 
 NOW = wire.moment("2026-11-30T12:00:00Z") or 0.0
 STALLED = {"attention": {"reason": "stalled"}}

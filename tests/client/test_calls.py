@@ -31,6 +31,7 @@ BY_ID: list[tuple[Callable[[ColonyId], Call[Any]], str, str]] = [
     (lambda colony: calls.resume(HQ, colony), "POST", "/resume"),
     (lambda colony: calls.keep(HQ, colony), "POST", "/keep"),
     (lambda colony: calls.clean_up(HQ, colony), "POST", "/cleanup"),
+    (lambda colony: calls.publish(HQ, colony), "POST", "/publish"),
     (calls.seen, "POST", "/seen"),
     (calls.prewarm, "POST", "/prewarm"),
     (calls.diff, "GET", "/diff"),

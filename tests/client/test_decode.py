@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from client.hostile import WRONG, is_shown_safely
-from client.recorded import Json, details, frames, listed_sessions, questions, rows, sessions
 from client.samples import HQ, colony, prompt, question_body, session
 from colonizer_client.errors import Unreadable
 from colonizer_client.mothership import decode, stream
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.mothership.status import KNOWN, Risk
+from recorded import Json, details, frames, listed_sessions, questions, rows, sessions
 
 
 def body(value: object) -> bytes:
@@ -283,7 +283,8 @@ def test_every_recorded_detail_is_read_with_its_decisions() -> None:
     for raw in details():
         found = decode.detail(HQ, raw)
         assert [(each.question_id, each.text_raw, each.answer_raw) for each in found.answered] == [
-            (record["question_id"], record["question"], record["answer"]) for record in raw["answered_questions"]
+            (record["question_id"], record["question"], record["answer"])
+            for record in raw.get("answered_questions", [])
         ]
         assert all(each.answered_at for each in found.answered)
         assert len(found.recent) == len(raw.get("recent_events", []))
@@ -305,7 +306,7 @@ def test_a_detail_that_is_no_session_is_unreadable() -> None:
 def test_recorded_diffs_are_read_and_a_cut_one_says_so() -> None:
     read = [
         decode.diff(row["response"]["json"])
-        for row in rows("fixture.jsonl")
+        for row in rows("http")
         if row["request"]["path"].endswith("/diff") and row["response"]["status"] == 200
     ]
     assert len(read) > 1

@@ -7,8 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from client.hostile import WRONG, is_shown_safely
-from client.recorded import Json, pages
-from client.recorded import frames as recorded_frames
 from client.samples import HQ, prompt, session
 from colonizer_client.errors import Unreadable
 from colonizer_client.mothership import frames
@@ -27,6 +25,8 @@ from colonizer_client.mothership.events import (
     TurnEnded,
     UserSaid,
 )
+from recorded import Json, pages
+from recorded import frames as recorded_frames
 
 
 def event(kind: str, /, **body: object) -> Event | None:

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from client.recorded import pages
 from client.samples import prompt, question
 from colonizer_client.identity import QuestionId
 from colonizer_client.mothership import frames
@@ -32,6 +31,7 @@ from colonizer_client.mothership.events import (
 )
 from colonizer_client.text import MARKS_KEPT
 from colonizer_client.transcript import CHANGES_KEPT, Entry, Item, Kind, Mark, RunBegan, State, Transcript
+from recorded import pages
 
 MAIN = Stamp(1, 100.0, "agent", None)
 EXPLORER = Stamp(1, 100.0, "subagent", Speaker("t-1", "explorer", "looks around"))

@@ -123,6 +123,11 @@ def clean_up(endpoint: EndpointName, colony_id: ColonyId) -> Call[Colony]:
     return Call("POST", _session(colony_id, "cleanup"), _colony_reader(endpoint))
 
 
+def publish(endpoint: EndpointName, colony_id: ColonyId) -> Call[Colony]:
+    """Publishes the colony's work as a pull request."""
+    return Call("POST", _session(colony_id, "publish"), _colony_reader(endpoint))
+
+
 def seen(colony_id: ColonyId) -> Call[None]:
     """Marks a failure as looked at."""
     return Call("POST", _session(colony_id, "seen"), _nothing)
