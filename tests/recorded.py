@@ -2,7 +2,7 @@
 
 `http` and `sockets` were asked of one colony in every state, `live` of colonies that really ran, in time order.
 `commands` holds plain commands; `command_runs` more of them, each with the requests that it made, whose replies are in
-`command_replies`.
+`command_replies`. What it said as an MCP server is not here: ours is not built.
 """
 
 import gzip

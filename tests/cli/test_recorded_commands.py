@@ -123,7 +123,9 @@ def test_every_recorded_command_was_run_with_what_it_printed() -> None:
         if (run := runs.get(str(row["case"]))) is not None:
             printed, recorded = steady(run["stdout"]), steady(row["stdout"])
             end = CUT.get(str(row["case"]))
-            assert printed[:end] == recorded[:end], row["case"]
+            is_json = end is None and "--json" in row["argv"] and row["exit"] == 0 and row["argv"][0] != "logs"
+            read = json.loads if is_json else str  # the keys of a map come in whatever order it was written
+            assert read(printed[:end]) == read(recorded[:end]), row["case"]
             assert (run["exit"], run["stderr"]) == (row["exit"], row["stderr"]), row["case"]
 
 
