@@ -163,6 +163,11 @@ def test_a_pane_looks_as_it_did(pane: str, snap_compare: Compare, tmp_path: Path
     assert looks_as_before(snap_compare, still_app(tmp_path, events), keys)
 
 
+def test_the_launch_form_is_complete_in_a_small_terminal(snap_compare: Compare, tmp_path: Path) -> None:
+    events = [*every_state(), EndpointChanged(endpoint(LOCAL, sandbox="bwrap"))]
+    assert looks_as_before(snap_compare, still_app(tmp_path, events), ["c"], SIZES["80x24"])
+
+
 def test_the_fleet_is_complete_in_ascii_without_colours(snap_compare: Compare, tmp_path: Path) -> None:
     app = still_app(tmp_path, every_state(), theme=theme.PLAIN, ascii=True)
     assert looks_as_before(snap_compare, app, ["j"])

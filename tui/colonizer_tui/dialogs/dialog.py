@@ -74,9 +74,12 @@ def shortened(text: str, width: int, most: int) -> Sequence[str]:
     return (*rows[: most - 2], cut(rows[most - 2] + CUT, width), rows[-1])
 
 
-def above_keys(dialog: Widget, texts: Sequence[Line], keys: Sequence[Line]) -> list[Line]:
-    """The texts as far as there is room for them above the keys, which always are in sight."""
-    room = max(int(dialog.size.height * 0.94) - 4 - len(keys), 1)
+def above_keys(dialog: Widget, texts: Sequence[Line], keys: Sequence[Line], taken: int = 0) -> list[Line]:
+    """The texts as far as there is room for them above the keys, which always are in sight.
+
+    `taken` is how many lines the dialog's other parts need.
+    """
+    room = max(int(dialog.size.height * 0.94) - 4 - len(keys) - taken, 1)
     if len(texts) <= room:
         return [*texts, *keys]
     hidden = (Span(f"{CUT} {len(texts) - room + 1} lines more than have room here", "attention"),)

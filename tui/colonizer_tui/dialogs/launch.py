@@ -12,7 +12,7 @@ from textual.widgets import Input, TextArea
 
 from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.models import LaunchOrder
-from colonizer_tui.dialogs.dialog import Dialog, box_width, shortened
+from colonizer_tui.dialogs.dialog import Dialog, above_keys, box_width, shortened
 from colonizer_tui.present.line import EMPTY, Line, Span, column, line, wrap
 from colonizer_tui.widgets.draft_field import DraftField
 from colonizer_tui.widgets.keys_to import give_keys
@@ -20,6 +20,11 @@ from colonizer_tui.widgets.lines import Lines
 
 LABEL_WIDTH = 11
 ERROR_LINES = 6
+SHORT = 28
+"""In a lower terminal the task has fewer lines."""
+
+OTHER_LINES = 8
+"""Title, fields and choices without the task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class Launch(Dialog[LaunchOrder]):
     Launch Input, Launch DraftField { background: $background; width: 1fr; }
     Launch Input { height: 1; border: none; padding: 0; }
     Launch DraftField { min-height: 4; max-height: 8; }
+    Launch.short DraftField { min-height: 2; max-height: 2; }
     """
 
     def __init__(self, defaults: LaunchDefaults) -> None:
@@ -161,6 +167,8 @@ class Launch(Dialog[LaunchOrder]):
 
     def _draw(self) -> None:
         width = box_width(self)
+        is_short = self.size.height < SHORT
+        self.set_class(is_short, "short")
         where = self._defaults.endpoint
         title = line(Span("Colonize ", "strong"), Span(f"on {where}", "info"))
         self.set_lines("launch-title", [title, EMPTY])
@@ -172,9 +180,9 @@ class Launch(Dialog[LaunchOrder]):
         keys = line(
             Span("ctrl+s", "key"), Span(" launch   ", "muted"), Span("tab", "key"), Span(" next field   ", "muted")
         )
-        self.set_lines(
-            "launch-foot", [EMPTY, *notes, EMPTY, (*keys, Span("esc", "key"), Span(" back, it is kept", "muted"))]
-        )
+        foot = [EMPTY, (*keys, Span("esc", "key"), Span(" back, it is kept", "muted"))]
+        taken = (2 if is_short else 4) + OTHER_LINES
+        self.set_lines("launch-foot", above_keys(self, [EMPTY, *notes], foot, taken))
 
     def _choices(self) -> list[Line]:
         agents = self._defaults.agents
