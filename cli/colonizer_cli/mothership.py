@@ -50,6 +50,11 @@ class Mothership:
             words = self.tunnel.words if self.tunnel is not None else ""
             raise type(problem)(f"{self.silence}: {words or problem}") from problem
 
+    def close(self) -> None:
+        """Ends the way through ssh, where there is one."""
+        if self.tunnel is not None:
+            self.tunnel.close()
+
     @property
     def silence(self) -> str:
         """What is said when it does not answer, up to the reason."""
@@ -83,8 +88,7 @@ def reach(endpoint: Endpoint, paths: Paths, timeout_s: float = REQUEST_TIMEOUT_S
         return Mothership(endpoint, endpoint.address, engine.token(), timeout_s)
     found = TokenStore(paths).for_endpoint(endpoint)
     if found is None:
-        words = f"no token is kept for {endpoint.address}: sign in with `colonizer connect add`"
-        raise SignInNeeded(words, status=401)
+        raise SignInNeeded.without_token(endpoint.name, str(endpoint.address))
     return through(endpoint, found.token, timeout_s)
 
 
@@ -108,4 +112,3 @@ def through(endpoint: Endpoint, token: Token, timeout_s: float = REQUEST_TIMEOUT
 def patience_s(endpoint: Endpoint, answer_s: float) -> float:
     """How long to wait for an endpoint whose answer may take so long: the local engine may have to start first."""
     return answer_s + (START_TIMEOUT_S if endpoint.origin is Origin.BUILT_IN else 0)
-

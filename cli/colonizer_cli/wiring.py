@@ -1,8 +1,12 @@
 """Wires the layers together: settings, engine, cockpit."""
 
+from contextlib import suppress
+
 from colonizer_cli.local import agent_env, local_engine, repository_here
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.connectors import LocalConnector, RemoteConnector
+from colonizer_client.errors import StoreError
+from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.link import Connector
 from colonizer_client.snapshot import EndpointState
 from colonizer_client.store import Store
@@ -21,16 +25,44 @@ class Wiring:
     def __init__(self, paths: Paths, settings: Settings) -> None:
         self.cockpit = Cockpit(lambda: Store(paths.engine.cockpit_db))
         self.local = LocalConnector(local_engine(paths), repository_here())
-        tokens = TokenStore(paths)
-        for endpoint in known_endpoints(paths, settings):
-            if endpoint.kind is Kind.MOTHERSHIP:
-                state = EndpointState(
-                    endpoint.name, str(endpoint.address), endpoint.kind, is_local=endpoint.origin is Origin.BUILT_IN
-                )
-                self.cockpit.add(state, self._connector(endpoint, tokens))
+        self._paths = paths
+        self._tokens = TokenStore(paths)
+        self._wired: dict[EndpointName, Endpoint] = {}
+        self.apply(settings)
 
-    def _connector(self, endpoint: Endpoint, tokens: TokenStore) -> Connector:
+    def apply(self, settings: Settings) -> None:
+        """Gives the cockpit the motherships of these settings: what is new, gone or elsewhere; the rest is not touched.
+
+        To be called in the cockpit's own event loop once it runs.
+        """
+        known = known_endpoints(self._paths, settings)
+        wanted = {endpoint.name: endpoint for endpoint in known if endpoint.kind is Kind.MOTHERSHIP}
+        for name in self._wired.keys() - wanted.keys():
+            self.cockpit.remove(name)
+        for name, endpoint in wanted.items():
+            before = self._wired.get(name)
+            if before is None or before.address != endpoint.address:
+                self.cockpit.add(_state(endpoint), self._connector(endpoint))
+        self._wired = wanted
+
+    def rename(self, before: EndpointName, after: EndpointName) -> None:
+        """Moves what was typed for a mothership to its new name; `apply` has to follow."""
+        if self._wired.pop(before, None) is not None:
+            with suppress(StoreError):  # it is nowhere to be kept, and the person was told when the cockpit began
+                self.cockpit.rename(before, after)
+
+    def _connector(self, endpoint: Endpoint) -> Connector:
         if endpoint.origin is Origin.BUILT_IN:
             return self.local
         assert isinstance(endpoint.address, HttpAddress | SshAddress), "a mothership has one of these"
-        return RemoteConnector(endpoint, endpoint.address, tokens)
+        return RemoteConnector(endpoint, endpoint.address, self._tokens)
+
+
+def _state(endpoint: Endpoint) -> EndpointState:
+    return EndpointState(
+        endpoint.name,
+        str(endpoint.address),
+        endpoint.kind,
+        is_local=endpoint.origin is Origin.BUILT_IN,
+        is_own=endpoint.origin is Origin.SETTINGS,
+    )

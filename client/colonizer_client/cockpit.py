@@ -16,21 +16,34 @@ from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership import calls
 from colonizer_client.mothership.calls import Call
 from colonizer_client.mothership.link import Connector, MothershipLink, leaves
-from colonizer_client.mothership.models import Colony, LaunchOrder, Leftovers, LocalRepository, OpenQuestion
+from colonizer_client.mothership.models import (
+    Colony,
+    LaunchOrder,
+    Leftovers,
+    LocalRepository,
+    OpenQuestion,
+    TokenOrder,
+    TokenRecord,
+)
+from colonizer_client.mothership.recorder import Recorder
 from colonizer_client.outbox import Delivery, Outbox
 from colonizer_client.snapshot import (
+    ColoniesListed,
     ColonyChanged,
     DeliveryChanged,
     DetailRead,
     DiffChanged,
     DiffState,
     EndpointChanged,
+    EndpointRemoved,
     EndpointState,
+    HubEvent,
     Snapshot,
     TranscriptChanged,
 )
 from colonizer_client.store import Store
 from colonizer_client.threads import OwnThreads
+from colonizer_config.token import Token
 
 T = TypeVar("T")
 
@@ -88,14 +101,47 @@ class Cockpit:
         return self.hub.subscribe()
 
     def add(self, state: EndpointState, connector: Connector) -> None:
-        """Adds a mothership; it is connected to as soon as the cockpit runs."""
-        link = MothershipLink(state, connector, self.hub.post, self._opened_outbox, self.clock)
+        """Adds a mothership; it is connected to as soon as the cockpit runs.
+
+        One that is there under this name is let go, with all that was known through it; logs that are open stay open.
+        """
+        before = self._let_go(state.name)
+
+        def post(event: HubEvent) -> None:
+            if self._links.get(state.name) is link:
+                self.hub.post(event)
+
+        link = MothershipLink(state, connector, post, self._opened_outbox, self.clock)
         self._links[state.name] = link
+        if before is not None:
+            self.hub.post(ColoniesListed(state.name, ()))
+            for colony in before.followed:
+                link.follow(colony)
         self.hub.post(EndpointChanged(state))
         if (outbox := self._opened_outbox()) is not None:
             for delivery in outbox.unsettled(state.name):
                 self.hub.post(DeliveryChanged(delivery))
         self._start(link)
+
+    def remove(self, endpoint: EndpointName) -> None:
+        """Lets go of a mothership and of what was known through it. What was typed for it stays in the store."""
+        self._let_go(endpoint)
+        self.hub.post(EndpointRemoved(endpoint))
+
+    def rename(self, endpoint: EndpointName, name: EndpointName) -> None:
+        """Lets go of a mothership that is to be added again under another name: what was typed for it goes along.
+
+        Raises:
+            StoreError: That cannot be written; the mothership is let go all the same.
+        """
+        self.remove(endpoint)
+        self.store.rename_endpoint(endpoint, name)
+
+    def _let_go(self, endpoint: EndpointName) -> MothershipLink | None:
+        running = self._running.pop(endpoint, None)
+        if running is not None:
+            running.cancel()
+        return self._links.pop(endpoint, None)
 
     async def run(self) -> None:
         """Keeps every link up until it is cancelled. The loop is given threads that its end does not wait for."""
@@ -114,8 +160,20 @@ class Cockpit:
             self._store = self._outbox = None
 
     def reconnect(self, endpoint: EndpointName) -> None:
-        """Tries a connection again at once."""
+        """Connects anew at once, with the token that is kept now."""
         self._link(endpoint).reconnect()
+
+    def record(self, endpoint: EndpointName) -> Recorder:
+        """Records what goes over the wire to a mothership, until `stop_recording`."""
+        recorder = Recorder(self.clock)
+        self._link(endpoint).record(recorder)
+        return recorder
+
+    def stop_recording(self, endpoint: EndpointName) -> None:
+        """Records no more; what was recorded goes with the recorder."""
+        link = self._links.get(endpoint)
+        if link is not None:
+            link.record(None)
 
     def open(self, key: ColonyKey) -> None:
         """Follows the colony's log from now on."""
@@ -125,7 +183,10 @@ class Cockpit:
 
     def close(self, key: ColonyKey) -> None:
         """Lets go of the colony's log; what was read of the last few stays to be seen."""
-        self._link(key.endpoint).unfollow(key.colony)
+        link = self._links.get(key.endpoint)
+        if link is None:
+            return  # it went with its mothership
+        link.unfollow(key.colony)
         if key not in self._closed:
             self._closed.append(key)
         while len(self._closed) > CLOSED_KEPT:
@@ -239,6 +300,18 @@ class Cockpit:
             ClientError: There is none, or none in which colonies can work, among others.
         """
         return await self._run(endpoint, calls.add_local_repository(path))
+
+    async def tokens(self, endpoint: EndpointName) -> tuple[TokenRecord, ...]:
+        """The scoped tokens of a mothership, for its owner."""
+        return await self._run(endpoint, calls.tokens())
+
+    async def mint_token(self, endpoint: EndpointName, order: TokenOrder) -> Token:
+        """Makes a scoped token. It is told this once."""
+        return await self._run(endpoint, calls.mint_token(order))
+
+    async def revoke_token(self, endpoint: EndpointName, token: TokenRecord) -> None:
+        """Revokes a scoped token: from now on it opens nothing."""
+        await self._run(endpoint, calls.revoke_token(token.id_raw))
 
     def idempotency_key(self) -> str:
         """A key that makes the repetition of one launch harmless."""

@@ -13,7 +13,7 @@ from colonizer_client.tunnel import Tunnel
 from colonizer_config.address import HttpAddress, SshAddress
 from colonizer_config.endpoints import Endpoint
 from colonizer_config.errors import ConfigError
-from colonizer_config.secrets import TokenStore
+from colonizer_config.secrets import FoundToken, TokenStore
 from colonizer_config.token import Token
 from colonizer_config.version import __version__
 
@@ -65,7 +65,12 @@ class RemoteConnector:
     async def open(self, notice: Callable[[str], None]) -> HttpTransport:
         """A transport; raises SignInNeeded where no token is kept, and Unreachable in the words of ssh."""
         del notice
-        token = await self._token()
+        token, place = await self._token()
+        transport = await self._transport(token)
+        transport.token_place = place
+        return transport
+
+    async def _transport(self, token: Token) -> HttpTransport:
         if isinstance(self._address, HttpAddress):
             return await open_transport(self._address, token)
         tunnel = Tunnel(self._address)
@@ -76,13 +81,11 @@ class RemoteConnector:
             await asyncio.to_thread(tunnel.close)
             raise
 
-    async def _token(self) -> Token:
+    async def _token(self) -> FoundToken:
         try:
             found = await asyncio.to_thread(self._tokens.for_endpoint, self._endpoint)
         except ConfigError as problem:
             raise SignInNeeded(str(problem), status=401) from problem
         if found is None:
-            raise SignInNeeded(
-                f"no token is kept for {self._address}: sign in with `colonizer connect add`", status=401
-            )
-        return found.token
+            raise SignInNeeded.without_token(self._endpoint.name, str(self._address))
+        return found

@@ -57,6 +57,12 @@ class Refusal(ClientError):
 class SignInNeeded(Refusal):
     """401: the token is missing, wrong or revoked. Asking again without a new token is pointless."""
 
+    @classmethod
+    def without_token(cls, name: str, address: str) -> "SignInNeeded":
+        """What is said of an endpoint for whose address no token is kept."""
+        words = f"no token is kept for {address}: sign in with `colonizer connect login {name}`"
+        return cls(words, status=401)
+
 
 class Forbidden(Refusal):
     """403: the token's scope or limits do not cover this."""

@@ -50,6 +50,8 @@ class EndpointState:
     kind: str = "mothership"
     is_local: bool = False
     """The local engine, which may run agents on this machine."""
+    is_own: bool = True
+    """It is there because the person added it, and is changed and removed likewise; others exist by themselves."""
     health: Health = Health.CONNECTING
     since: float = 0.0
     """Since when the health is what it is."""
@@ -68,6 +70,8 @@ class EndpointState:
     unreadable_rows: int = 0
     sandbox: str = ""
     """What confines agents of the local engine: `bwrap` or `none`; empty elsewhere or while unknown."""
+    token_place: str = ""
+    """Where the token is kept, in words; empty while unknown or of no interest."""
     notice: str = ""
     """Something to know that is no failure, such as an engine of another version."""
 

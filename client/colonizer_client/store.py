@@ -111,6 +111,19 @@ class Store:
         except ValueError:
             return None
 
+    def rename_endpoint(self, before: str, after: str) -> None:
+        """Files the drafts and the unsettled deliveries of an endpoint under another name.
+
+        Raises:
+            StoreError: As `write`.
+        """
+
+        def rename(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE OR REPLACE drafts SET endpoint = ? WHERE endpoint = ?", (after, before))
+            db.execute("UPDATE outbox SET endpoint = ? WHERE endpoint = ? AND settled_at IS NULL", (after, before))
+
+        self.write(rename)
+
     def _make_file_private(self) -> None:
         # SQLite gives its side files the mode of the database itself.
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

@@ -44,6 +44,14 @@ class SettingsEdit:
         """The text that the file will have."""
         return self._text
 
+    def endpoint(self, name: EndpointName) -> EndpointSettings:
+        """The endpoint of that name.
+
+        Raises:
+            SettingsError: There is none.
+        """
+        return self._settings.endpoints[self._index(name)]
+
     def add_endpoint(self, endpoint: EndpointSettings) -> None:
         """Puts an endpoint after the others.
 

@@ -11,7 +11,7 @@ from colonizer_client.errors import BadRequest, ClientError, Unreadable
 from colonizer_client.identity import ColonyId
 from colonizer_client.mothership import calls
 from colonizer_client.mothership.calls import Call
-from colonizer_client.mothership.models import LaunchOrder
+from colonizer_client.mothership.models import LaunchOrder, TokenOrder
 from colonizer_client.mothership.replies import Reply
 
 AN_ID = ColonyId("c0ffee00")
@@ -152,7 +152,14 @@ def test_bodies_are_as_specified() -> None:
         "response": None,
     }
     assert calls.resume(HQ, AN_ID, {"KEY": "v"}).body == {"agent_env": {"KEY": "v"}}
-    assert calls.mint_token({"name": "n", "scope": "read"}).body == {"name": "n", "scope": "read"}
+    assert calls.mint_token(TokenOrder("n", "read", repos=("a/b",), budget_usd_per_day=2.5)).body == {
+        "name": "n",
+        "scope": "read",
+        "orgs": [],
+        "repos": ["a/b"],
+        "max_concurrent": None,
+        "budget_usd_per_day": 2.5,
+    }
     assert calls.add_local_repository("/p").body == {"path": "/p"}
     assert calls.add_local_repository("/p", "acme/app").body == {"path": "/p", "name": "acme/app"}
 
@@ -195,9 +202,20 @@ def test_replies_are_read() -> None:
         assert nothing.read(Reply(204, b"")) is None
 
 
+def test_a_made_token_comes_back_as_one_that_does_not_show_itself() -> None:
+    call = calls.mint_token(TokenOrder("n", "read"))
+    made = call.read(replied({"token": "col_" + "5e" * 32}))
+    assert made.reveal() == "col_" + "5e" * 32
+    assert "5e" not in f"{made} {made!r}"
+    for odd in ({}, {"token": 5}, {"token": "two words"}, {"token": "\x1b[2J"}):
+        with pytest.raises(Unreadable, match="revoke it"):
+            call.read(replied(odd))
+
+
 READERS = [make(AN_ID) for make, _, _ in BY_ID] + [
     calls.standing(), calls.server_version(), calls.colonies(HQ), calls.launch(HQ, LaunchOrder("a/b")), calls.tokens(),
-    calls.mint_token({}), calls.server_status(), calls.local_repositories(), calls.add_local_repository("/p"),
+    calls.mint_token(TokenOrder("n", "read")), calls.server_status(), calls.local_repositories(),
+    calls.add_local_repository("/p"),
 ]  # fmt: skip
 
 

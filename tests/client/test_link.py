@@ -17,7 +17,7 @@ from client.cockpits import (
 from client.fleet_server import HANG, READER, FleetServer, fleet_server
 from client.hand_clock import LONG_S, HandClock
 from client.raw_server import free_port
-from client.samples import HQ, key, session
+from client.samples import HQ, key, question_body, session
 from colonizer_client.errors import ClientError, Conflict, Unreachable, Unreadable
 from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
 from colonizer_client.mothership.link import BACKOFF_FIRST_S, BACKOFF_LIMIT_S, POLL_S
@@ -339,3 +339,53 @@ async def test_leaving_ends_everything_at_once_also_with_a_wedged_host(tmp_path:
         async with asyncio.timeout(LONG_S), connected(connector, tmp_path, clock):
             await server.until_asked("GET /api/version")
         assert connector.opened[0]._http.is_closed  # pyright: ignore[reportPrivateUsage]  # a leak
+
+
+# Older servers, and others than before.
+
+
+@pytest.mark.parametrize(("status", "body"), [(404, {"error": "no such API route"}), (200, "<html>the cockpit</html>")])
+async def test_an_owner_of_a_server_that_does_not_tell_the_tokens_standing_is_served_all_the_same(
+    server: FleetServer, tmp_path: Path, clock: HandClock, status: int, body: object
+) -> None:
+    server.replies["GET", "/api/tokens/self"] = (status, body)
+    server.put("a")
+    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
+        snapshot = await until(cockpit, is_live)
+        assert (snapshot.endpoints[HQ].standing, set(snapshot.colonies)) == (None, {key("a")})
+
+
+async def test_a_page_of_html_for_everything_is_no_mothership(
+    server: FleetServer, tmp_path: Path, clock: HandClock
+) -> None:
+    for route in ("/api/tokens/self", "/api/version", "/api/sessions"):
+        server.replies["GET", route] = (200, "<html>a router's own page</html>")
+    server.replies["WS", STREAM] = (200, "<html>a router's own page</html>")
+    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
+        assert "with something but JSON: <html>a router's own page" in error(await until(cockpit, is_silent))
+        assert len(server.asked) == 4
+
+
+async def test_a_host_that_comes_back_as_another_one_shows_none_of_the_rows_before_and_says_so(
+    server: FleetServer, tmp_path: Path, clock: HandClock
+) -> None:
+    server.put("a", status="waiting_for_answer")
+    server.questions["a"] = question_body("q-1")
+    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
+        await until(cockpit, lambda now: key("a") in now.questions)
+        assert cockpit.snapshot.endpoints[HQ].notice == ""
+        server.sessions.clear()
+        server.put("z")
+        server.replies["GET", "/api/version"] = (200, {"version": "v0.1.9"})
+        cockpit.reconnect(HQ)
+        snapshot = await until(cockpit, lambda now: is_live(now) and key("z") in now.colonies)
+        assert (set(snapshot.colonies), dict(snapshot.questions)) == ({key("z")}, {})
+        state = snapshot.endpoints[HQ]
+        assert state.version == "0.1.9"
+        assert state.notice == (
+            "it came back as another version: 0.1.9 after 0.2.23"
+            " · none of the colonies known before is there: it may be another mothership"
+        )
+        cockpit.reconnect(HQ)
+        await server.until_asked("GET /api/version", 3)
+        assert (await until(cockpit, is_live)).endpoints[HQ].notice == ""

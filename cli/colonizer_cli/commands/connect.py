@@ -8,24 +8,21 @@ import click
 from colonizer_cli import output
 from colonizer_cli.failures import ExitCode, Failed, end_with, exit_code
 from colonizer_cli.health import Health, check
+from colonizer_cli.hosts import Hosts, exposure, remote
 from colonizer_cli.local import local_engine
-from colonizer_cli.mothership import through
 from colonizer_cli.options import JSON, TOKEN_FILE, GlobalOptions, PlainGroup
-from colonizer_cli.sign_in import agreed, read_address, read_token
+from colonizer_cli.sign_in import agreed, read_address, read_token, secret_line
 from colonizer_cli.targets import settings_or_default
-from colonizer_client.mothership import calls
-from colonizer_config.address import HttpAddress, SshAddress
+from colonizer_client.mothership.models import Standing
 from colonizer_config.endpoints import Endpoint, Origin, known_endpoints
 from colonizer_config.errors import NoKeyringError
 from colonizer_config.paths import Paths
-from colonizer_config.secrets import Place, TokenStore
-from colonizer_config.settings import EndpointName, EndpointSettings, Kind
+from colonizer_config.secrets import Place
+from colonizer_config.settings import EndpointName
 from colonizer_config.token import Token
 
 if TYPE_CHECKING:
     from colonizer_config.edit import SettingsEdit
-
-CHECK_LIMIT_S = 10.0
 
 
 @click.group(cls=PlainGroup)
@@ -47,26 +44,59 @@ def add(options: GlobalOptions, name: str, address: str | None, plain_file: bool
     kept.
     """
     paths = Paths.from_environment()
-    _refuse_name(paths, name)
+    hosts = Hosts(paths)
+    hosts.addition(name, "localhost")  # a name that cannot be is told before the person is asked for anything
     sign_in = read_address(address)
-    edit = _opened(paths)
-    edit.add_endpoint(EndpointSettings(EndpointName(name), Kind.MOTHERSHIP, sign_in.written))
-    if isinstance(sign_in.address, HttpAddress) and sign_in.address.is_exposed:
-        output.note(
-            f"colonizer: warning: {sign_in.address} is not encrypted: others may read the token and the rest;"
-            " use https, a tunnel or a private network"
-        )
+    added = hosts.addition(name, sign_in.written)
+    _warn(added.endpoint)
     token = sign_in.token or read_token(sign_in.address, options.token_file, paths)
-    endpoint = Endpoint(EndpointName(name), Kind.MOTHERSHIP, sign_in.address, Origin.SETTINGS)
-    standing = through(endpoint, token, CHECK_LIMIT_S).ask(calls.standing())
-    place = _keep(TokenStore(paths), sign_in.address, token, plain_file=plain_file)
-    edit.save()
-    if options.as_json:
-        output.show_json(
-            {"name": name, "address": str(sign_in.address), "scope": standing.scope, "token_kept_in": str(place)}
-        )
+    standing = hosts.standing(added.endpoint, token)
+    place = _keep(hosts, added.endpoint, token, plain_file=plain_file)
+    added.edit.save()
+    _tell(added.endpoint, "added", standing, place, as_json=options.as_json)
+
+
+@connect.command(takes=(TOKEN_FILE, JSON))
+@click.argument("name")
+@click.option("--plain-file", is_flag=True, help="Keep the token in a plain file (mode 0600), not in a keyring.")
+@click.pass_obj
+def login(options: GlobalOptions, name: str, plain_file: bool) -> None:
+    """Sign in to a mothership of the settings with another token.
+
+    The token, or a sign-in link that holds one, is typed unseen, read from --token-file, or from stdin where that is no
+    terminal: never from the command line. It goes to the address in the settings, and is tried before it is kept.
+    """
+    paths = Paths.from_environment()
+    hosts = Hosts(paths)
+    endpoint = hosts.find(name)
+    address = remote(endpoint)
+    _warn(endpoint)
+    if options.token_file is not None:
+        token = read_token(address, options.token_file, paths)
     else:
-        output.say(f"{name} added: {sign_in.address}, scope {standing.scope}, token kept in: {place}")
+        token = hosts.token(endpoint, secret_line(f"Token or sign-in link for {address} (not shown): "))
+    standing = hosts.standing(endpoint, token)
+    place = _keep(hosts, endpoint, token, plain_file=plain_file)
+    _tell(endpoint, "signed in", standing, place, as_json=options.as_json)
+
+
+@connect.command(takes=())
+@click.argument("name")
+def logout(name: str) -> None:
+    """Forget the token of a mothership; the mothership stays in the settings.
+
+    Over there the token stays what it was: its owner ends it with `colonizer token revoke`.
+    """
+    hosts = Hosts(Paths.from_environment())
+    endpoint = hosts.find(name)
+    places = hosts.sign_out(endpoint)
+    others = hosts.sharing(endpoint)
+    also = f"; {', '.join(others)} used it too" if others else ""
+    output.say(
+        f"{name} signed out: its token is forgotten ({', '.join(places)}){also}"
+        if places
+        else f"{name} had no token here"
+    )
 
 
 @connect.command("list", takes=(JSON,))
@@ -105,16 +135,8 @@ def test_endpoints(options: GlobalOptions, name: str | None) -> None:
 @click.argument("name")
 def remove(name: str) -> None:
     """Remove an endpoint from the settings, and forget its token."""
-    paths = Paths.from_environment()
-    edit = _opened(paths)
-    before = edit.settings.endpoints
-    edit.remove_endpoint(EndpointName(name))
-    edit.save()
-    gone = next(row.target for row in before if row.name == name)
-    still_used = {row.target.identity for row in edit.settings.endpoints}
-    places: tuple[Place, ...] = ()
-    if isinstance(gone, HttpAddress | SshAddress) and gone.identity not in still_used:
-        places = TokenStore(paths).delete(gone)
+    hosts = Hosts(Paths.from_environment())
+    places = hosts.remove(hosts.in_settings(name))
     output.say(f"{name} removed" + (f"; its token is forgotten ({', '.join(places)})" if places else ""))
 
 
@@ -135,19 +157,28 @@ def _opened(paths: Paths) -> "SettingsEdit":
     return SettingsEdit(paths.settings)
 
 
-def _refuse_name(paths: Paths, name: str) -> None:
-    """Raises SettingsError for a name that cannot be added, before the person is asked for anything."""
-    _opened(paths).add_endpoint(EndpointSettings(EndpointName(name), Kind.MOTHERSHIP, "localhost"))
+def _warn(endpoint: Endpoint) -> None:
+    if words := exposure(endpoint):
+        output.note(f"colonizer: warning: {words}")
 
 
-def _keep(tokens: TokenStore, address: HttpAddress | SshAddress, token: Token, *, plain_file: bool) -> Place:
+def _keep(hosts: Hosts, endpoint: Endpoint, token: Token, *, plain_file: bool) -> Place:
     """Where the token is kept: the keyring, or a plain file where the person wants that."""
     try:
-        return tokens.store(address, token, plain_file=plain_file)
+        return hosts.keep(endpoint, token, plain_file=plain_file)
     except NoKeyringError as problem:
         if not agreed(f"{problem}. Keep it there?"):
             raise Failed(f"{problem}, with --plain-file; nothing was kept") from problem
-        return tokens.store(address, token, plain_file=True)
+        return hosts.keep(endpoint, token, plain_file=True)
+
+
+def _tell(endpoint: Endpoint, what: str, standing: Standing, place: Place, *, as_json: bool) -> None:
+    """What came of signing in."""
+    address, scope = str(endpoint.address), standing.scope
+    if as_json:
+        output.show_json({"name": endpoint.name, "address": address, "scope": scope, "token_kept_in": str(place)})
+    else:
+        output.say(f"{endpoint.name} {what}: {address}, scope {scope}, token kept in: {place}")
 
 
 def _show(found: Mapping[Endpoint, Health], *, as_json: bool) -> None:

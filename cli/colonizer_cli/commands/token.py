@@ -9,6 +9,7 @@ from colonizer_cli import output
 from colonizer_cli.options import GlobalOptions, PlainGroup
 from colonizer_cli.targets import Targets
 from colonizer_client.mothership import calls, wire
+from colonizer_client.mothership.models import TokenOrder
 from colonizer_client.text import safe_line
 
 NAME_WIDTH = 20
@@ -60,19 +61,12 @@ def create(
     """
     if budget_usd_per_day is not None and not math.isfinite(budget_usd_per_day):
         raise click.UsageError("--budget-usd-per-day takes an amount of dollars")
-    body = {
-        "name": name,
-        "scope": scope,
-        "orgs": list(orgs),
-        "repos": list(repos),
-        "max_concurrent": max_concurrent,
-        "budget_usd_per_day": budget_usd_per_day,
-    }
-    made = Targets(options).one().ask(calls.mint_token(body))
+    mint = calls.mint_token(TokenOrder(name, scope, orgs, repos, max_concurrent, budget_usd_per_day))
+    mothership = Targets(options).one()
     if options.as_json:
-        output.show_json(made)
+        output.show_json(mothership.ask(mint.as_json()))
         return
-    output.say(wire.line(wire.mapping(made).get("token")))
+    output.say(mothership.ask(mint).reveal())
     output.note("this is the only time the token is shown; store it now — it cannot be read back")
 
 

@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
 from colonizer_client.answers import AnswerBody
-from colonizer_client.errors import BadRequest
+from colonizer_client.errors import BadRequest, Unreadable
 from colonizer_client.identity import ColonyId, EndpointName
 from colonizer_client.mothership import decode, wire
 from colonizer_client.mothership.models import (
@@ -24,9 +24,12 @@ from colonizer_client.mothership.models import (
     LocalRepository,
     OpenQuestion,
     Standing,
+    TokenOrder,
     TokenRecord,
 )
-from colonizer_client.mothership.replies import Reply, json_of
+from colonizer_client.mothership.replies import Reply, json_of, read_of
+from colonizer_config.errors import SecretError
+from colonizer_config.token import Token
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -74,7 +77,7 @@ def server_version() -> Call[str]:
 def colonies(endpoint: EndpointName, rows: decode.Rows | None = None) -> Call[tuple[tuple[Colony, ...], int]]:
     """All colonies, newest first, and the number of rows that could not be read; `rows` remembers the list before."""
     rows = rows or decode.Rows(endpoint)
-    return Call("GET", "/api/sessions", lambda reply: rows.read(reply.body_of_success()))
+    return Call("GET", "/api/sessions", lambda reply: read_of(reply, rows.read))
 
 
 def colony(endpoint: EndpointName, colony_id: ColonyId) -> Call[ColonyDetail]:
@@ -181,9 +184,17 @@ def tokens() -> Call[tuple[TokenRecord, ...]]:
     return Call("GET", "/api/tokens", lambda reply: tuple(map(decode.token_record, wire.sequence(json_of(reply)))))
 
 
-def mint_token(body: Mapping[str, object]) -> Call[object]:
-    """Makes a scoped token. The reply holds the token, shown once: never log it."""
-    return Call("POST", "/api/tokens", json_of, dict(body))
+def mint_token(order: TokenOrder) -> Call[Token]:
+    """Makes a scoped token, which no server tells twice."""
+    body = {
+        "name": order.name,
+        "scope": order.scope,
+        "orgs": list(order.orgs),
+        "repos": list(order.repos),
+        "max_concurrent": order.max_concurrent,
+        "budget_usd_per_day": order.budget_usd_per_day,
+    }
+    return Call("POST", "/api/tokens", _minted, body)
 
 
 def revoke_token(token_id: str) -> Call[None]:
@@ -278,6 +289,13 @@ def _delivered(reply: Reply) -> Delivered:
         duplicate=wire.flag(fields.get("duplicate")),
         pending_notes=wire.integer(fields.get("pending_notes")) or 0,
     )
+
+
+def _minted(reply: Reply) -> Token:
+    try:
+        return Token(wire.raw(wire.mapping(json_of(reply)).get("token")))
+    except SecretError as problem:
+        raise Unreadable("the mothership made a token and tells none that can be used: revoke it") from problem
 
 
 def _colony_reader(endpoint: EndpointName) -> Callable[[Reply], Colony]:

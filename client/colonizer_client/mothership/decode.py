@@ -210,6 +210,8 @@ def standing(value: object) -> Standing:
         name=wire.line(fields.get("name"), wire.TITLE_LIMIT),
         orgs=wire.words(fields.get("orgs")),
         repos=wire.words(fields.get("repos")),
+        max_concurrent=wire.integer(fields.get("max_concurrent")),
+        budget_usd_per_day=wire.number(fields.get("budget_usd_per_day")),
     )
 
 
@@ -225,6 +227,8 @@ def token_record(value: object) -> TokenRecord:
         repos=wire.words(fields.get("repos")),
         created_at=wire.moment(fields.get("created_at")),
         last_used_at=wire.moment(fields.get("last_used_at")),
+        max_concurrent=wire.integer(fields.get("max_concurrent")),
+        budget_usd_per_day=wire.number(fields.get("budget_usd_per_day")),
     )
 
 

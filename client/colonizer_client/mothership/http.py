@@ -13,8 +13,9 @@ from contextlib import asynccontextmanager
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from colonizer_client.errors import NoReply, Unreachable, Unreadable
+from colonizer_client.errors import ClientError, NoReply, Unreachable, Unreadable
 from colonizer_client.mothership.calls import Call
+from colonizer_client.mothership.recorder import Recorder
 from colonizer_client.mothership.replies import Reply, refuse_encoding, refuse_socket
 from colonizer_client.mothership.transport import (
     CLOSE_TIMEOUT_S,
@@ -65,6 +66,11 @@ class HttpTransport:
         import httpx
 
         self.server = server
+        self.recorder: Recorder | None = None
+        """Who looks at what passes; None for nobody."""
+        self.token_place = ""
+        """Where the token is kept, in words; empty where that is nothing to tell."""
+        self._token = token
         self._tunnel = tunnel
         self.latency_s: float | None = None
         """How long the last reply took, request to headers."""
@@ -84,9 +90,17 @@ class HttpTransport:
             verify=base_url(server).startswith("https://"),
         )
 
+    def record(self, recorder: Recorder | None) -> None:
+        """Shows what passes from now on to this recorder, or to nobody."""
+        self.recorder = recorder
+        if recorder is not None:
+            recorder.know(self._token)
+
     async def run(self, call: Call[T], *, timeout_s: float = REQUEST_TIMEOUT_S) -> T:
         """The call's result; raises as `Transport.run` says."""
-        return call.read(await self._send(call, timeout_s))
+        if self.recorder is None:
+            return call.read(await self._send(call, timeout_s))
+        return call.read(await self._send_recorded(call, timeout_s, self.recorder))
 
     @asynccontextmanager
     async def socket(self, path: str) -> AsyncGenerator[Socket, None]:
@@ -97,15 +111,22 @@ class HttpTransport:
             connection = await _connect(self.server, path, self._headers)
         except InvalidStatus as refused:
             answered = refused.response
+            self._note_socket(path, f"refused: {answered.status_code}", is_fault=True)
             refuse_socket(answered.status_code, answered.body, answered.headers.get("Content-Type", ""))
         except (TimeoutError, InvalidMessage, EOFError) as problem:
-            raise NoReply(self._words("no answer from", problem)) from problem
+            words = self._words("no answer from", problem)
+            self._note_socket(path, words, is_fault=True)
+            raise NoReply(words) from problem
         except (OSError, InvalidHandshake, WebSocketException) as problem:
-            raise Unreachable(self._words("nothing answers on", problem)) from problem
+            words = self._words("nothing answers on", problem)
+            self._note_socket(path, words, is_fault=True)
+            raise Unreachable(words) from problem
+        self._note_socket(path, "open")
         try:
-            yield _WebSocket(connection)
+            yield _WebSocket(connection, self, path)
         finally:
             await connection.close()
+            self._note_socket(path, "closed")
 
     async def close(self) -> None:
         """Closes all connections."""
@@ -118,6 +139,31 @@ class HttpTransport:
         if self._tunnel is None:
             return f"{what} {self.server}: {words_of(problem)}"
         return f"{what} {self._tunnel.address}: {self._tunnel.words or words_of(problem)}"
+
+    def _note_socket(self, path: str, outcome: str, *, is_fault: bool = False) -> None:
+        if self.recorder is not None:
+            self.recorder.socket(path, outcome, is_fault=is_fault)
+
+    async def _send_recorded(self, call: "Call[Any]", timeout_s: float, recorder: Recorder) -> Reply:
+        started = time.monotonic()
+        outcome, heard, is_fault = "given up", b"", True
+        try:
+            reply = await self._send(call, timeout_s)
+            outcome, heard, is_fault = str(reply.status), reply.body, reply.status >= 300
+        except ClientError as problem:
+            outcome = str(problem)
+            raise
+        finally:
+            recorder.exchanged(
+                call.method,
+                call.path,
+                outcome,
+                duration_s=time.monotonic() - started,
+                sent=call.body,
+                heard=heard,
+                is_fault=is_fault,
+            )
+        return reply
 
     async def _send(self, call: "Call[Any]", timeout_s: float) -> Reply:
         import httpx
@@ -166,14 +212,18 @@ class HttpTransport:
 class _WebSocket:
     """A socket whose end is an end, however it came about."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, transport: HttpTransport, path: str) -> None:
         self._connection = connection
+        self._transport = transport
+        self._path = path
 
     async def __aiter__(self) -> AsyncIterator[str | bytes]:
         from websockets.exceptions import ConnectionClosed
 
         try:
             async for message in self._connection:
+                if (recorder := self._transport.recorder) is not None:
+                    recorder.frame(self._path, message)
                 yield message
         except ConnectionClosed as end:
             if end.sent is not None and end.sent.code in BROKEN_PROTOCOL and not end.rcvd_then_sent:
@@ -186,6 +236,8 @@ class _WebSocket:
             await self._connection.send(text)
         except ConnectionClosed as problem:
             raise NoReply("the socket closed while something was sent") from problem
+        if (recorder := self._transport.recorder) is not None:
+            recorder.frame(self._path, text, is_sent=True)
 
 
 async def _connect(server: Server, path: str, headers: dict[str, str]) -> Any:

@@ -7,7 +7,7 @@ colonies, and carries what lies in the outbox.
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from dataclasses import replace
 from typing import Protocol, TypeVar, cast
 
@@ -31,6 +31,7 @@ from colonizer_client.mothership.follow import Follower
 from colonizer_client.mothership.http import HttpTransport
 from colonizer_client.mothership.models import Colony, Standing
 from colonizer_client.mothership.questions import QuestionReader
+from colonizer_client.mothership.recorder import Recorder
 from colonizer_client.outbox import Outbox
 from colonizer_client.snapshot import (
     ColoniesListed,
@@ -84,6 +85,9 @@ class MothershipLink:
         self._chance = chance or random.Random()
         self._wake = asyncio.Event()
         self._transport: HttpTransport | None = None
+        self._recorder: Recorder | None = None
+        self._known: frozenset[ColonyId] = frozenset()
+        """The colonies of the last whole list."""
         self._failures = 0
         self._questions = QuestionReader(self.name, self.run_call, post, clock)
         self._carrier = Carrier(self.name, outbox, self.run_call, post, self._questions.read_again, clock)
@@ -96,8 +100,8 @@ class MothershipLink:
         while True:
             self._wake.clear()
             self._set(health=Health.CONNECTING, retry_at=None)
-            await self._attempt()
-            await self._wait()
+            if await self._unless_woken(self._attempt()):
+                await self._wait()
 
     async def run_call(self, call: Call[T], /) -> T:
         """The result of one call over the open connection.
@@ -112,9 +116,20 @@ class MothershipLink:
         return result
 
     def reconnect(self) -> None:
-        """Tries again at once, also after a refused token."""
+        """Connects anew at once, with the token that is kept now: also after a refused one, also while it is up."""
         self._failures = 0
         self._wake.set()
+
+    def record(self, recorder: Recorder | None) -> None:
+        """Shows what passes from now on, over reconnections, to this recorder, or to nobody."""
+        self._recorder = recorder
+        if self._transport is not None:
+            self._transport.record(recorder)
+
+    @property
+    def followed(self) -> tuple[ColonyId, ...]:
+        """The colonies whose logs are followed."""
+        return tuple(self._followers)
 
     async def woken(self) -> None:
         """Returns when `reconnect` was called."""
@@ -163,9 +178,10 @@ class MothershipLink:
         """One connection, from its beginning to its end; its failure becomes the link's state in words."""
         transport = None
         try:
+            self._set(notice="")
             self._transport = transport = await self._connector.open(self._notice)
-            standing = await transport.run(calls.standing(), timeout_s=STANDING_TIMEOUT_S)
-            await self._serve(transport, standing)
+            transport.record(self._recorder)
+            await self._serve(transport, await self._standing(transport))
         except* ClientError as ended:
             self._note_end(tuple(leaves(ended)))
         finally:
@@ -184,9 +200,26 @@ class MothershipLink:
         health = Health.SIGNED_OUT if refused else Health.SILENT
         self._set(health=health, error=str((refused or causes)[0]))
 
-    async def _serve(self, transport: HttpTransport, standing: Standing) -> None:
+    async def _standing(self, transport: HttpTransport) -> Standing | None:
+        """What the token may do, None where an older server does not tell."""
+        try:
+            return await transport.run(calls.standing(), timeout_s=STANDING_TIMEOUT_S)
+        except (SignInNeeded, Forbidden):
+            raise
+        except (Refusal, Unreadable):
+            return None
+
+    async def _serve(self, transport: HttpTransport, standing: Standing | None) -> None:
         version = await _or(transport.run(calls.server_version()), "")
-        self._set(standing=standing, version=version, is_polled=not standing.is_owner)
+        if self._state.version not in ("", version):
+            told = version or "one that is not told"
+            self._notice(f"it came back as another version: {told} after {self._state.version}")
+        self._set(
+            standing=standing,
+            version=version,
+            is_polled=standing is not None and not standing.is_owner,
+            token_place=transport.token_place,
+        )
         if self._state.is_local:
             status = await _or(transport.run(calls.server_status()), {})
             self._set(sandbox=wire.word(wire.mapping(status.get("sandbox")).get("provider")))
@@ -203,15 +236,15 @@ class MothershipLink:
             self._tasks = None
             self._following.clear()
 
-    async def _feed(self, transport: HttpTransport, standing: Standing) -> None:
-        if standing.is_owner:
+    async def _feed(self, transport: HttpTransport, standing: Standing | None) -> None:
+        if standing is None or standing.is_owner:
             try:
                 await self._stream(transport)
                 return
             except SignInNeeded:
                 raise
             except (Refusal, Unreadable):
-                self._set(is_polled=True)  # an older server without the stream
+                self._set(is_polled=True)  # an older server without the stream, or a token that may not see it
         rows = Rows(self.name)
         while True:
             self._listed(*await transport.run(calls.colonies(self.name, rows)))
@@ -238,6 +271,9 @@ class MothershipLink:
                 pass
 
     def _listed(self, colonies: tuple[Colony, ...], unreadable: int) -> None:
+        before, self._known = self._known, frozenset(colony.key.colony for colony in colonies)
+        if self._state.health is not Health.LIVE and before and self._known.isdisjoint(before):
+            self._notice("none of the colonies known before is there: it may be another mothership")
         self._post(ColoniesListed(self.name, colonies))
         self._questions.consider_all(colonies)
         self._set(health=Health.LIVE, error="", retry_at=None, as_of=self._clock.now(), unreadable_rows=unreadable)
@@ -266,16 +302,26 @@ class MothershipLink:
         longest = min(BACKOFF_FIRST_S * 2 ** (self._failures - 1), BACKOFF_LIMIT_S)
         pause = longest * self._chance.uniform(0.5, 1.0)
         self._set(retry_at=self._clock.now() + pause)
-        sleeping = asyncio.ensure_future(self._clock.sleep(pause))
+        await self._unless_woken(self._clock.sleep(pause))
+
+    async def _unless_woken(self, work: Coroutine[object, object, None]) -> bool:
+        """Whether the work came to its end; `reconnect` ends it before, and returns when it has cleaned up."""
+        working = asyncio.ensure_future(work)
         waking = asyncio.ensure_future(self._wake.wait())
         try:
-            await asyncio.wait({sleeping, waking}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({working, waking}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            sleeping.cancel()
             waking.cancel()
+            if not working.done():
+                working.cancel()
+                await asyncio.wait({working})
+        if working.cancelled():
+            return False
+        working.result()
+        return True
 
     def _notice(self, words: str) -> None:
-        self._set(notice=words)
+        self._set(notice=" · ".join(filter(None, (self._state.notice, words))))
 
     def _note_measures(self) -> None:
         transport = self._transport

@@ -232,6 +232,9 @@ class Standing:
     name: str = ""
     orgs: tuple[str, ...] = ()
     repos: tuple[str, ...] = ()
+    max_concurrent: int | None = None
+    """The most unfinished colonies of the token; None where the server does not tell, or sets no limit."""
+    budget_usd_per_day: float | None = None
 
     def covers(self, scope: str) -> bool:
         """Whether the token reaches routes that need `scope` (spec 2.3)."""
@@ -253,6 +256,20 @@ class TokenRecord:
     repos: tuple[str, ...]
     created_at: float | None
     last_used_at: float | None
+    max_concurrent: int | None = None
+    budget_usd_per_day: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenOrder:
+    """The scoped token that is to be made (spec 2.4, `POST /api/tokens`). No orgs and no repos is no limit."""
+
+    name: str
+    scope: str
+    orgs: tuple[str, ...] = ()
+    repos: tuple[str, ...] = ()
+    max_concurrent: int | None = None
+    budget_usd_per_day: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

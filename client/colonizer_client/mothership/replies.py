@@ -1,9 +1,9 @@
 """What a server answered, and its refusals as errors (spec 2.2)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from colonizer_client.errors import (
     Conflict,
@@ -17,6 +17,8 @@ from colonizer_client.errors import (
 )
 from colonizer_client.mothership import wire
 from colonizer_client.text import safe_line, safe_text
+
+T = TypeVar("T")
 
 ERROR_TEXT_LIMIT = 500
 JSON_ERROR_LIMIT = 20_000
@@ -90,14 +92,19 @@ def refuse_socket(status: int, body: bytes | bytearray | None, content_type: str
 
 
 def json_of(reply: Reply) -> object:
-    """The JSON of a 2xx. A page of HTML with 200, as older servers send for unknown routes, is unreadable.
+    """The JSON of a 2xx; raises as `read_of`."""
+    return read_of(reply, wire.parse)
+
+
+def read_of(reply: Reply, read: Callable[[bytes], T]) -> T:
+    """What is read of a 2xx. A page of HTML with 200, as older servers send for unknown routes, is unreadable.
 
     Raises:
         ClientError: As `Reply.body_of_success`; `Unreadable` where the body is no JSON.
     """
     body = reply.body_of_success()
     try:
-        return wire.parse(body)
+        return read(body)
     except Unreadable as problem:
         line = f"{reply.status} {status_phrase(reply.status)}"
         raise Unreadable(f"the mothership answered {line} with something but JSON: {wire.excerpt(body)}") from problem
