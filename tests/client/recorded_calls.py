@@ -20,6 +20,7 @@ from colonizer_client.mothership.models import (
     LaunchOrder,
     OpenQuestion,
     Standing,
+    TokenOrder,
     TokenRecord,
 )
 from colonizer_client.mothership.replies import Reply, json_of
@@ -54,10 +55,15 @@ def _answer(found: re.Match[str], body: Json) -> Call[Any]:
     )
 
 
+def _mint(_: re.Match[str], body: Json) -> Call[Any]:
+    order = TokenOrder(str(body.get("name")), str(body.get("scope")))
+    return calls.mint_token(order).as_json()  # words stand in the place of the token that was recorded
+
+
 ROUTES: list[tuple[str, str, Made]] = [
     ("GET", "/api/tokens/self", lambda _, body: calls.standing()),
     ("GET", "/api/tokens", lambda _, body: calls.tokens()),
-    ("POST", "/api/tokens", lambda _, body: calls.mint_token(body)),
+    ("POST", "/api/tokens", _mint),
     ("DELETE", "/api/tokens/([^/]+)", lambda found, body: calls.revoke_token(found[1])),
     ("GET", "/api/status", lambda _, body: calls.server_status()),
     ("GET", "/api/maps/([^/]+/[^/]+)", lambda found, body: calls.repository_map(found[1])),
