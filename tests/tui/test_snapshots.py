@@ -178,5 +178,11 @@ def test_the_fleet_is_legible_in_high_contrast(snap_compare: Compare, tmp_path: 
     assert looks_as_before(snap_compare, app, ["j"])
 
 
+@pytest.mark.parametrize("screen", ["fleet", "card", "colony"])
+def test_a_screen_is_complete_in_sixteen_colours(screen: str, snap_compare: Compare, tmp_path: Path) -> None:
+    events, keys = MAIN_SCREENS[screen]
+    assert looks_as_before(snap_compare, still_app(tmp_path, events, theme=theme.SIXTEEN), keys)
+
+
 def test_below_the_smallest_size_one_line_says_so(snap_compare: Compare, tmp_path: Path) -> None:
     assert looks_as_before(snap_compare, still_app(tmp_path, every_state()), [], (39, 9))

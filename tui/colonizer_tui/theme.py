@@ -12,11 +12,17 @@ from rich.style import Style
 from textual.theme import Theme
 
 DEFAULT_THEME = "colonizer-dark"
+SIXTEEN = "colonizer-16"
+"""The sixteen colours that every terminal with colours has, as its owner has set them."""
+
 PLAIN = "colonizer-plain"
 """Attributes only: for `NO_COLOR`."""
 
+FOR_TERMINAL = frozenset({SIXTEEN, PLAIN})
+"""Themes that name the terminal's own colours."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Palette:
     """The colours of one theme."""
 
@@ -45,42 +51,69 @@ class Palette:
     """The same in a pane without the focus."""
     added: str
     removed: str
+    added_word: str
+    """The background of the words that a changed line has new."""
+    removed_word: str
+    syntax: Mapping[str, str]
+    """The colours of source code, by what a token is."""
     match: str
     """The background of what was searched for."""
+    on_selection: str = ""
+    """The colour of all on the selected row, where not every role can be read on its background; else empty."""
     is_dark: bool = True
 
 
+SYNTAX_DARK = {
+    "keyword": "#c792ea", "string": "#a5d6a0", "number": "#f0a870", "comment": "#98a2ae", "name": "#82b8ff",
+    "type": "#e6c37a", "operator": "#9fb0c4",
+}  # fmt: skip
+SYNTAX_LIGHT = {
+    "keyword": "#7b2fa8", "string": "#1d6533", "number": "#8f460a", "comment": "#545c66", "name": "#1d5bb0",
+    "type": "#785400", "operator": "#4b5563",
+}  # fmt: skip
+SYNTAX_CONTRAST = {
+    "keyword": "#e0b8ff", "string": "#b8f5b0", "number": "#ffc48a", "comment": "#c0c0c0", "name": "#a8d4ff",
+    "type": "#ffe08a", "operator": "#e0e0e0",
+}  # fmt: skip
+SYNTAX_SIXTEEN = {
+    "keyword": "bright_magenta", "string": "green", "number": "bright_yellow", "comment": "white",
+    "name": "bright_cyan", "type": "bright_yellow", "operator": "white",
+}  # fmt: skip
+
 PALETTES: Mapping[str, Palette] = {
-    "colonizer-dark": Palette(
-        background="#10141a", panel="#181e27", text="#c9d3df", strong="#f2f5f9", muted="#8b99ab", dim="#7d8a9b",
-        stale="#77848f", off="#667385",
+    DEFAULT_THEME: Palette(
+        background="#10141a", panel="#181e27", text="#c9d3df", strong="#f2f5f9", muted="#97a4b5", dim="#8d98a7",
+        stale="#8e99a2", off="#667385",
         faint="#3d4856", attention="#f0b548", danger="#ff6b76", active="#62aef5", ok="#74c991", info="#5cc8cf",
-        selection="#26384d", selection_away="#1c2530", added="#16301f", removed="#3a1a20", match="#6b5312",
+        selection="#20303f", selection_away="#1a222c", added="#16301f", removed="#3a1a20",
+        added_word="#1a3c26", removed_word="#471d24", syntax=SYNTAX_DARK, match="#6b5312",
     ),
     "colonizer-light": Palette(
-        background="#fcfbf8", panel="#f0eee8", text="#2b323b", strong="#0d1117", muted="#5d6875", dim="#69727d",
-        stale="#6d7681", off="#868f9a",
+        background="#fcfbf8", panel="#f0eee8", text="#2b323b", strong="#0d1117", muted="#535d69", dim="#5e6770",
+        stale="#5f6770", off="#7e8691",
         faint="#c6c9ce", attention="#8f5a00", danger="#b81d2e", active="#125fb8", ok="#196b3c", info="#076874",
-        selection="#d3e4f8", selection_away="#e8ebf0", added="#dcf2e2", removed="#fbe0e2", match="#f7dc8d",
-        is_dark=False,
+        selection="#dbe8f8", selection_away="#eceef2", added="#dcf2e2", removed="#fbe0e2",
+        added_word="#c6ebd1", removed_word="#f9d3d6", syntax=SYNTAX_LIGHT, match="#f7dc8d", is_dark=False,
     ),
     "colonizer-contrast": Palette(
         background="#000000", panel="#000000", text="#ffffff", strong="#ffffff", muted="#d0d0d0", dim="#b0b0b0",
         stale="#b0b0b0", off="#8a8a8a",
         faint="#9a9a9a", attention="#ffd83d", danger="#ff8a8a", active="#7cc7ff", ok="#7dffa8", info="#7df6ff",
-        selection="#00458a", selection_away="#333333", added="#003a12", removed="#550011", match="#806600",
+        selection="#003c78", selection_away="#333333", added="#003a12", removed="#550011",
+        added_word="#004d18", removed_word="#6b0016", syntax=SYNTAX_CONTRAST, match="#806600",
+    ),
+    SIXTEEN: Palette(
+        background="black", panel="black", text="white", strong="bright_white", muted="white", dim="white",
+        stale="white", off="bright_black",
+        faint="bright_black", attention="bright_yellow", danger="bright_red", active="bright_cyan", ok="bright_green",
+        info="cyan", selection="cyan", selection_away="black", added="black", removed="black",
+        added_word="black", removed_word="black", syntax=SYNTAX_SIXTEEN, match="magenta", on_selection="black",
     ),
 }  # fmt: skip
 
-SYNTAX_DARK = {
-    "keyword": "#c792ea", "string": "#a5d6a0", "number": "#f0a870", "comment": "#74808f", "name": "#82b8ff",
-    "type": "#e6c37a", "operator": "#9fb0c4",
-}  # fmt: skip
-SYNTAX_LIGHT = {
-    "keyword": "#7b2fa8", "string": "#22703a", "number": "#a2500b", "comment": "#6d7783", "name": "#1d5bb0",
-    "type": "#8a6100", "operator": "#4b5563",
-}  # fmt: skip
 
+NAMES = (*PALETTES, PLAIN)
+"""The themes of our own."""
 
 _NONE = "ansi_default"
 """The terminal's own colour."""
@@ -90,9 +123,11 @@ def themes() -> list[Theme]:
     """The themes as Textual takes them; the last is without colours."""
     coloured = [
         Theme(
-            name=name, primary=palette.active, secondary=palette.info, warning=palette.attention, error=palette.danger,
-            success=palette.ok, accent=palette.attention, foreground=palette.text, background=palette.background,
-            surface=palette.background, panel=palette.panel, dark=palette.is_dark, variables=_variables(palette),
+            name=name, ansi=name in FOR_TERMINAL, dark=palette.is_dark, primary=_css(palette.active),
+            secondary=_css(palette.info), warning=_css(palette.attention), error=_css(palette.danger),
+            success=_css(palette.ok), accent=_css(palette.attention), foreground=_css(palette.text),
+            background=_css(palette.background), surface=_css(palette.background), panel=_css(palette.panel),
+            boost=_css(palette.panel), variables=_variables(palette),
         )
         for name, palette in PALETTES.items()
     ]  # fmt: skip
@@ -102,10 +137,9 @@ def themes() -> list[Theme]:
         variables={
             **dict.fromkeys(
                 (
-                    "ansi-background", "ansi-foreground", "border", "border-blurred", "block-cursor-foreground",
-                    "block-cursor-background", "edge", "edge-focus", "muted", "input-cursor-background",
-                    "input-cursor-foreground", "input-selection-background", "input-selection-foreground",
-                    "screen-selection-background", "screen-selection-foreground", "scrollbar", "scrollbar-background",
+                    *_TEXTUALS_OWN, *_FOREGROUNDS, *_BACKGROUNDS, "edge", "edge-focus", "muted",
+                    "input-cursor-background", "input-cursor-foreground", "input-selection-background", "scrollbar",
+                    "scrollbar-background",
                 ),
                 _NONE,
             ),
@@ -115,16 +149,38 @@ def themes() -> list[Theme]:
     return [*coloured, plain]
 
 
+_TEXTUALS_OWN = ("border", "border-blurred")
+_FOREGROUNDS = (
+    "ansi-foreground", "block-cursor-foreground", "input-selection-foreground", "screen-selection-foreground",
+)  # fmt: skip
+_BACKGROUNDS = ("ansi-background", "block-cursor-background", "screen-selection-background")
+"""Variables that Textual wants of a theme for the terminal's own colours."""
+
+
+def _css(colour: str) -> str:
+    """A palette's colour in Textual's style sheets."""
+    return colour if colour.startswith("#") else f"ansi_{colour}"
+
+
 @lru_cache(maxsize=1024)
 def style(theme: str, role: str, ground: str = "background") -> Style:
     """How a role looks in a theme, on a ground that is a colour of the palette.
 
-    A role that brings its own ground keeps it.
+    A role that brings its own ground keeps it. A role may be followed by `+` and a mark that is laid over it.
     """
+    role, _, mark = role.partition("+")
     palette = PALETTES.get(theme)
     if palette is None:
-        return _plain_style(role, ground)
-    return Style(bgcolor=getattr(palette, ground)) + _roles(palette).get(role, Style(color=palette.text))
+        return _plain_style(role, ground) + _PLAIN_ROLES.get(mark, Style())
+    roles = _roles(palette)
+    found = roles.get(role, roles[""])
+    if palette.on_selection and ground == "selection" and found.bgcolor is None:
+        found = Style(color=palette.on_selection)
+    if theme in FOR_TERMINAL and ground == "selection_away":
+        found += Style(underline=True)  # no background is left for it
+    if mark:
+        found += roles[mark] if theme not in FOR_TERMINAL else _PLAIN_ROLES[mark]
+    return Style(bgcolor=getattr(palette, ground)) + found
 
 
 @lru_cache(maxsize=8)
@@ -132,7 +188,7 @@ def _roles(palette: Palette) -> Mapping[str, Style]:
     def colour(name: str, *, bold: bool = False, dim: bool = False) -> Style:
         return Style(color=getattr(palette, name), bold=bold or None, dim=dim or None)
 
-    syntax = SYNTAX_DARK if palette.is_dark else SYNTAX_LIGHT
+    on_selection = palette.on_selection
     return {
         "": colour("text"),
         "strong": colour("strong", bold=True),
@@ -151,14 +207,16 @@ def _roles(palette: Palette) -> Mapping[str, Style]:
         "stale": colour("stale"),
         "key": colour("active", bold=True),
         "key-off": colour("off"),
-        "tab-on": Style(color=palette.strong, bgcolor=palette.selection, bold=True),
+        "tab-on": Style(color=on_selection or palette.strong, bgcolor=palette.selection, bold=not on_selection),
         "tab-off": colour("muted"),
-        "tab-count": Style(color=palette.attention, bgcolor=palette.selection, bold=True),
+        "tab-count": Style(color=on_selection or palette.attention, bgcolor=palette.selection, bold=True),
         "match": Style(color=palette.strong, bgcolor=palette.match, bold=True),
         "added": colour("ok"),
         "removed": colour("danger"),
         "hunk": colour("info"),
-        **{f"syntax-{name}": Style(color=value) for name, value in syntax.items()},
+        "added-word": Style(bgcolor=palette.added_word, bold=True),
+        "removed-word": Style(bgcolor=palette.removed_word, bold=True),
+        **{f"syntax-{name}": Style(color=value) for name, value in palette.syntax.items()},
     }
 
 
@@ -174,6 +232,8 @@ _PLAIN_ROLES: Mapping[str, Style] = {
     "tab-on": Style(bold=True, reverse=True),
     "tab-count": Style(bold=True, reverse=True),
     "match": Style(reverse=True),
+    "added-word": Style(bold=True, underline=True),
+    "removed-word": Style(bold=True, underline=True),
     "stale": Style(dim=True),
     "dim": Style(dim=True),
     "faint": Style(dim=True),
@@ -188,7 +248,7 @@ def _plain_style(role: str, ground: str) -> Style:
 
 
 def _variables(palette: Palette) -> dict[str, str]:
-    return {
+    ours = {
         "edge": palette.faint,
         "edge-focus": palette.active,
         "muted": palette.muted,
@@ -198,3 +258,8 @@ def _variables(palette: Palette) -> dict[str, str]:
         "scrollbar": palette.faint,
         "scrollbar-background": palette.background,
     }
+    if palette.on_selection:
+        ours |= dict.fromkeys(_TEXTUALS_OWN, palette.faint) | dict.fromkeys(_FOREGROUNDS, palette.text)
+        ours |= dict.fromkeys(_BACKGROUNDS, palette.background)
+        ours["input-selection-foreground"] = palette.on_selection
+    return {name: _css(colour) for name, colour in ours.items()}
