@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from colonizer_cli.local import agent_env, local_engine, repository_here
+from colonizer_cli.local import local_engine, repository_here
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.connectors import LocalConnector, RemoteConnector
 from colonizer_client.errors import StoreError
@@ -15,8 +15,6 @@ from colonizer_config.endpoints import Endpoint, Origin, known_endpoints
 from colonizer_config.paths import Paths
 from colonizer_config.secrets import TokenStore
 from colonizer_config.settings import Kind, Settings
-
-__all__ = ["Wiring", "agent_env", "local_engine"]
 
 
 class Wiring:

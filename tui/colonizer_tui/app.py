@@ -67,7 +67,7 @@ class CockpitApp(App[None]):
     TITLE = "colonizer"
 
     def __init__(self, cockpit: Cockpit, surroundings: Surroundings) -> None:
-        super().__init__(ansi_color=surroundings.theme == theme.PLAIN)
+        super().__init__(ansi_color=surroundings.theme in theme.FOR_TERMINAL)
         self.cockpit = cockpit
         self.surroundings = surroundings
         self.keymap = keymap(surroundings.keys)
@@ -81,8 +81,8 @@ class CockpitApp(App[None]):
         self._keys_may_go_on = asyncio.Event()
         for made in theme.themes():
             self.register_theme(made)
-        self.theme = surroundings.theme if surroundings.theme in self.available_themes else theme.DEFAULT_THEME
-        self._keyboard = Keyboard(self.keymap, lambda: [self.deck.workspace, self.deck, self._colony_keys, self])
+        self._theme_problem = self._choose_theme()
+        self._keyboard = self._make_keyboard()
 
     @property
     def ink(self) -> Ink:
@@ -105,8 +105,7 @@ class CockpitApp(App[None]):
         self.call_after_refresh(self._begin_showing)
         self.set_interval(REPAINT_S, self._show_changes)
         self.set_interval(AGES_S, self._count_ages)
-        for problem in (*self.surroundings.problems, *self.keymap.problems):
-            self.tell(problem, tone="fault")
+        self._tell_problems()
         if self.cockpit.store_error:
             self.tell(f"drafts are not kept and nothing can be sent: {self.cockpit.store_error}", tone="fault")
 
@@ -282,6 +281,42 @@ class CockpitApp(App[None]):
     def _count_ages(self) -> None:
         """Lets the ages go on where nothing happened."""
         self.deck.show(replace(self.deck.view, now=self.cockpit.clock.now()), Topics())
+        changed = self.surroundings.reread()
+        if changed is not None:
+            self._use(changed)
+
+    # What the person has set.
+
+    def _use(self, surroundings: Surroundings) -> None:
+        """Goes on with other settings: theme, signs, keys, agents and the default host."""
+        self.surroundings = surroundings
+        self.keymap = keymap(surroundings.keys)
+        self._keyboard = self._make_keyboard()
+        self._guard = ControlGuard(ascii=surroundings.ascii)
+        self._theme_problem = self._choose_theme()
+        self.deck.use(self.keymap, surroundings.default_endpoint)
+        for screen in self.screen_stack:
+            for widget in screen.walk_children():
+                widget.refresh()
+        self.deck.show_again()
+        self._tell_problems()
+        if not surroundings.problems:
+            self.tell("the settings are read again")
+
+    def _choose_theme(self) -> str:
+        """Takes the theme that is set; why another one is taken, empty where it is not."""
+        wanted = self.surroundings.theme
+        is_known = wanted in self.available_themes
+        self.ansi_color = wanted in theme.FOR_TERMINAL
+        self.theme = wanted if is_known else theme.DEFAULT_THEME
+        return "" if is_known else f"[ui] theme: there is no theme {wanted}; there are {', '.join(theme.NAMES)}"
+
+    def _make_keyboard(self) -> Keyboard:
+        return Keyboard(self.keymap, lambda: [self.deck.workspace, self.deck, self._colony_keys, self])
+
+    def _tell_problems(self) -> None:
+        for problem in filter(None, (*self.surroundings.problems, *self.keymap.problems, self._theme_problem)):
+            self.tell(problem, tone="fault")
 
     def _fatal_error(self) -> None:
         """Textual's last step after an unforeseen exception. Its own prints values of variables, raw."""

@@ -58,6 +58,11 @@ class Deck(Widget):
         self._header.ground = self._footer.ground = "panel"
         self._too_small = Lines(id="too-small")
 
+    def use(self, keymap: Keymap, launches_on: EndpointName) -> None:
+        """Names other keys, and another host for launches, from now on."""
+        self._keymap = keymap
+        self._launches_on = launches_on
+
     def compose(self) -> ComposeResult:
         """The frame and the workspaces."""
         yield self._header

@@ -28,3 +28,5 @@ class Surroundings:
     ascii: bool = False
     problems: Sequence[str] = ()
     """What is wrong with the settings, in words."""
+    reread: "Callable[[], Surroundings | None]" = lambda: None
+    """The surroundings with the settings as they are now; None while those are the same. Cheap: asked every second."""

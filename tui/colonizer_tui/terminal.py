@@ -29,6 +29,16 @@ def wants_ascii(environment: Mapping[str, str]) -> bool:
     return environment.get("TERM") == "linux" or not ("utf" in locale.lower() or locale == "")
 
 
+def has_few_colours(environment: Mapping[str, str]) -> bool:
+    """Whether the terminal has no more than sixteen colours, as Textual judges it."""
+    chosen = environment.get("TEXTUAL_COLOR_SYSTEM", "auto")
+    if chosen != "auto":
+        return chosen == "standard"
+    if environment.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit"):
+        return False
+    return environment.get("TERM", "").strip().lower().rpartition("-")[2] not in ("256color", "kitty")
+
+
 def is_remote(environment: Mapping[str, str]) -> bool:
     """Whether what is drawn travels over a network or through a multiplexer, where animation is a burden."""
     return any(name in environment for name in ("SSH_CONNECTION", "SSH_TTY", "TMUX", "STY"))
