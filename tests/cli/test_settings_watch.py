@@ -31,7 +31,10 @@ def watched(tmp_path: Path) -> Watched:
 
 
 def test_a_file_that_stays_as_it_is_is_not_read_again(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("colonizer_cli.settings_watch.load_or_default", lambda path: pytest.fail("it was read"))
+    def read(path: Path) -> Loaded:
+        pytest.fail(f"{path} was read")
+
+    monkeypatch.setattr("colonizer_cli.settings_watch.load_or_default", read)
     assert watched.themes() == []
 
 

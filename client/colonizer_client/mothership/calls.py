@@ -121,11 +121,6 @@ def keep(endpoint: EndpointName, colony_id: ColonyId) -> Call[Colony]:
     return Call("POST", _session(colony_id, "keep"), _colony_reader(endpoint))
 
 
-def publish(endpoint: EndpointName, colony_id: ColonyId) -> Call[Colony]:
-    """Publishes the colony's work in the background; the reply is the colony as it was before."""
-    return Call("POST", _session(colony_id, "publish"), _colony_reader(endpoint))
-
-
 def clean_up(endpoint: EndpointName, colony_id: ColonyId) -> Call[Colony]:
     """Removes the colony's worktree and artifacts. The branch stays."""
     return Call("POST", _session(colony_id, "cleanup"), _colony_reader(endpoint))
