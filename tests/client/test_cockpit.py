@@ -24,10 +24,6 @@ from served_mothership import OWNER, Served, asks, say, served
 pytestmark = pytest.mark.anyio
 
 
-TURNS = 100
-"""Of the loop; in fewer, all that was cancelled has ended."""
-
-
 @pytest.fixture
 def server(server: FleetServer) -> FleetServer:
     server.put("a")
@@ -54,28 +50,6 @@ async def test_what_a_person_orders_is_done_and_seen(cockpit: Cockpit, server: F
     assert cockpit.snapshot.colonies[key("a")].status == "failed"
     assert (await cockpit.publish(key("a"))).status == "idle"
     assert server.sent == [{"agent_env": {"KEY": "v"}}]
-
-
-async def test_a_connection_that_is_removed_is_forgotten_closed_and_can_come_back(
-    server: FleetServer, tmp_path: Path
-) -> None:
-    connector = Direct(server.address)
-    async with connected(connector, tmp_path, HandClock()) as cockpit:
-        await until(cockpit, lambda now: now.endpoints[HQ].health is Health.LIVE)
-        cockpit.open(key("a"))
-        cockpit.remove(HQ)
-        assert not cockpit.snapshot.endpoints
-        assert not cockpit.snapshot.colonies
-        cockpit.remove(HQ)
-        cockpit.close(key("a"))
-        with pytest.raises(Unreachable, match="hq is not connected to"):
-            await cockpit.stop(key("a"))
-        for _ in range(TURNS):
-            await asyncio.sleep(0)
-            assert not cockpit.snapshot.endpoints
-        cockpit.add(EndpointState(HQ, str(server.address)), connector)
-        await until(cockpit, lambda now: now.endpoints[HQ].health is Health.LIVE)
-        assert key("a") in cockpit.snapshot.colonies
 
 
 async def test_a_launch_is_in_the_list_at_once_and_a_refused_one_names_the_holder(
