@@ -125,6 +125,7 @@ PANES: dict[str, tuple[Sequence[HubEvent], list[str]]] = {
         [*every_state(), transcript_of(GREET, WORK, phase=Phase.RECONNECTING, error="it took too long")],
         TO_GREET,
     ),
+    "colony, a silent host": ([*OPENED, silent(HQ)], TO_GREET),
     "transcript, unfolded": (OPENED, [*TO_GREET, *"gkkkk", "f"]),
     "transcript, searched": (OPENED, [*TO_GREET, "slash", *"greet", "enter"]),
     "diff": (OPENED, [*TO_GREET, "d", "j", "j"]),
