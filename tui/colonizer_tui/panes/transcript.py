@@ -213,7 +213,7 @@ class TranscriptPane(LineView):
         if state is not None and state.is_loading_older:
             return (Span("  reading older events…", "muted"),)
         error = "" if state is None or not state.error else f" · {safe_line(state.error)}"
-        return Span("  older events: ", "dim"), Span("g", "key"), Span(f" reads them{error}", "faint")
+        return Span("  older events: ", "dim"), Span("g", "key"), Span(f" reads them{error}", "dim")
 
     def _want_older(self) -> None:
         if self._key is not None and self._state is not None and self._state.has_older:
