@@ -1,8 +1,9 @@
 """Moments to draw: models made by hand, at a time that stands still."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
@@ -66,7 +67,7 @@ def endpoint(name: EndpointName = LOCAL, **changes: object) -> EndpointState:
         as_of=NOW,
         sandbox="bwrap" if name == LOCAL else "",
     )
-    return replace(made, **changes)  # type: ignore[arg-type]  # the names are the state's own
+    return replace(made, **changes)
 
 
 def key_of(name: str, host: EndpointName = HQ) -> ColonyKey:
@@ -100,7 +101,7 @@ def colony(name: str, status: str, minutes: float, *, host: EndpointName = HQ, *
         error="",
         has_worktree=True,
     )
-    return replace(made, **changes)  # type: ignore[arg-type]  # the names are the colony's own
+    return replace(made, **changes)
 
 
 def question(
@@ -282,7 +283,7 @@ SMALL_DIFF = Diff(
 
 def diff_read(of: ColonyKey, diff: Diff = SMALL_DIFF, **changes: object) -> DiffChanged:
     """A diff that was read."""
-    return DiffChanged(of, replace(DiffState(diff, NOW), **changes))  # type: ignore[arg-type]  # the state's own names
+    return DiffChanged(of, replace(DiffState(diff, NOW), **changes))
 
 
 def transcript_of(of: ColonyKey, frames: Sequence[dict[str, object]], **changes: object) -> TranscriptChanged:
@@ -295,7 +296,7 @@ def transcript_of(of: ColonyKey, frames: Sequence[dict[str, object]], **changes:
         if found is not None and found.event is not None:
             transcript.apply(found.event)
     state = TranscriptState(transcript, Phase.LIVE, epoch=2)
-    return TranscriptChanged(of, replace(state, **changes))  # type: ignore[arg-type]  # the state's own names
+    return TranscriptChanged(of, replace(state, **changes))
 
 
 WORK: Sequence[dict[str, object]] = (
@@ -379,4 +380,4 @@ class StillCockpit(Cockpit):
 def still_app(folder: Path, events: Sequence[HubEvent], **surroundings: object) -> CockpitApp:
     """The application, showing these events and nothing else."""
     given = Surroundings(repo=lambda: "acme/widgets", agents=("demo", "claude"), crash_folder=folder)
-    return CockpitApp(StillCockpit(folder, events), replace(given, **surroundings))  # type: ignore[arg-type]
+    return CockpitApp(StillCockpit(folder, events), replace(given, **surroundings))

@@ -1,7 +1,8 @@
 """What the terminal face is told of the place where it runs, and of the settings as they change."""
 
 import os
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from colonizer_cli.local import agent_env
 from colonizer_cli.settings_watch import SettingsWatch

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from colonizer_cli.mothership import patience_s, reach
@@ -12,12 +11,12 @@ from colonizer_client.mothership import calls
 from colonizer_config.endpoints import Endpoint
 from colonizer_config.paths import Paths
 from colonizer_config.settings import Kind
+from colonizer_config.value import Value
 
 CHECK_LIMIT_S = 3.0
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(Value):
     """How one endpoint stands."""
 
     state: str

@@ -1,10 +1,10 @@
 """What a person may change of their hosts: the settings' list and the kept tokens, for commands and for the cockpit.
 
 A token is tried before it is kept, is kept for its address alone, and where it goes is read from the settings: never
+from colonizer_config.value import Value
 from a link, and never from what a server says.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from colonizer_cli.failures import ExitCode, Failed
@@ -18,6 +18,7 @@ from colonizer_config.paths import Paths
 from colonizer_config.secrets import Place, TokenStore
 from colonizer_config.settings import EndpointName, EndpointSettings, Kind, Settings, load
 from colonizer_config.token import Token
+from colonizer_config.value import Value
 
 if TYPE_CHECKING:
     from colonizer_config.edit import SettingsEdit
@@ -27,8 +28,7 @@ CHECK_LIMIT_S = 10.0
 RemoteAddress: TypeAlias = HttpAddress | SshAddress
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
+class Addition(Value):
     """A mothership that may be added; nothing is written yet."""
 
     endpoint: Endpoint

@@ -2,7 +2,6 @@
 
 import atexit
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,12 +18,12 @@ from colonizer_config.errors import AddressError
 from colonizer_config.paths import Paths
 from colonizer_config.secrets import TokenStore
 from colonizer_config.token import Token
+from colonizer_config.value import Value
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Mothership:
+class Mothership(Value):
     """A mothership and the token for it. Nothing is connected between two requests."""
 
     endpoint: Endpoint

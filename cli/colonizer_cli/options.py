@@ -1,11 +1,12 @@
 """The options that stand before or after a command's name, and the commands that take them."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+
+from colonizer_config.value import Value
 
 HOST, TOKEN_FILE, JSON = "host", "token_file", "as_json"
 ALL = (HOST, TOKEN_FILE, JSON)
@@ -14,8 +15,7 @@ _FLAGS = {HOST: "--host", TOKEN_FILE: "--token-file", JSON: "--json"}
 _GIVEN = f"{__name__}.given"
 
 
-@dataclass(frozen=True, slots=True)
-class GlobalOptions:
+class GlobalOptions(Value):
     """What was given before or after the command's name."""
 
     host: str | None = None

@@ -3,21 +3,20 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
 from colonizer_cli import output
 from colonizer_client.errors import ClientError, NoReply
 from colonizer_config.endpoints import Endpoint
 from colonizer_config.errors import ConfigError
+from colonizer_config.value import Value
 
 T = TypeVar("T")
 
 Failure: TypeAlias = ClientError | ConfigError
 
 
-@dataclass(frozen=True, slots=True)
-class Job(Generic[T]):
+class Job(Value, Generic[T]):
     """What is asked of one endpoint, and how long its answer may take."""
 
     ask: Callable[[], T]
@@ -25,8 +24,7 @@ class Job(Generic[T]):
     limit_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Answers(Generic[T]):
+class Answers(Value, Generic[T]):
     """What came back, in the order in which the endpoints were given."""
 
     answers: Mapping[Endpoint, T]

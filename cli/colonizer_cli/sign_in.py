@@ -1,7 +1,6 @@
 """A new endpoint's address and token, which is never read from the command line (spec 2.1)."""
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from colonizer_cli import output
@@ -10,10 +9,10 @@ from colonizer_config.address import HttpAddress, SshAddress, parse_address, spl
 from colonizer_config.paths import Paths
 from colonizer_config.secrets import TokenStore
 from colonizer_config.token import Token
+from colonizer_config.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class SignIn:
+class SignIn(Value):
     """What the person gave."""
 
     written: str

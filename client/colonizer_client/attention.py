@@ -1,12 +1,12 @@
 """Which colonies need a person, and in what order (spec 1.5, exact)."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 
 from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership.models import Colony, OpenQuestion
 from colonizer_client.mothership.status import HOLDS_ISSUE, Risk
+from colonizer_config.value import Value
 
 CASCADE_FAILURES = ("no branch to build on", "cannot be stacked on", "stopped or parked, so")
 """Errors of colonies that failed only because their parent did."""
@@ -41,8 +41,7 @@ class Urgency(IntEnum):
     OLD_QUESTIONS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(Value):
     """One row of the inbox."""
 
     urgency: Urgency

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from colonizer_client.answers import Chosen
@@ -11,12 +10,12 @@ from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership import wire
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.store import Store
+from colonizer_config.value import Value
 
 MESSAGE = "message"
 
 
-@dataclass(frozen=True, slots=True)
-class Drafts:
+class Drafts(Value):
     """The drafts in a store. Each method raises StoreError when the store cannot be used."""
 
     store: Store

@@ -8,7 +8,6 @@ import stat
 import subprocess
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from threading import Thread
@@ -20,6 +19,7 @@ from colonizer_config.errors import ConfigError
 from colonizer_config.paths import Paths, make_private
 from colonizer_config.private_file import read_private
 from colonizer_config.token import Token
+from colonizer_config.value import Value
 
 START_TIMEOUT_S = 20.0
 CONNECT_TIMEOUT_S = 2.0
@@ -29,8 +29,7 @@ END_TIMEOUT_S = 2.0
 READY_LINE_LIMIT_BYTES = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class LocalEngine:
+class LocalEngine(Value):
     """The local engine of one data folder. `command` starts one; `--ready-fd N` is appended to it."""
 
     paths: Paths

@@ -17,9 +17,10 @@ import os
 import sqlite3
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, cast
+
+from msgspec.structs import replace
 
 from colonizer_client.answers import AnswerBody
 from colonizer_client.clock import Clock
@@ -28,6 +29,7 @@ from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
 from colonizer_client.mothership import wire
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.store import Store
+from colonizer_config.value import Value
 
 Fate = Literal["confirmed", "refused", "elsewhere", "undelivered"]
 State = Literal["queued", "sending", "unsure"] | Fate
@@ -36,8 +38,7 @@ SETTLED: frozenset[State] = frozenset({"confirmed", "refused", "elsewhere", "und
 _UNSETTLED = "endpoint = ? AND settled_at IS NULL"
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Value):
     """One answer or message and how far it is."""
 
     id: str

@@ -5,15 +5,18 @@ cost is paid once for however many there were.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import Generic, TypeAlias, TypeVar
+
+from msgspec import field
+from msgspec.structs import replace
 
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership.models import Colony, ColonyDetail, Diff, OpenQuestion, Standing
 from colonizer_client.outbox import Delivery
 from colonizer_client.transcript import Transcript
+from colonizer_config.value import Value
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -41,8 +44,7 @@ class Health(Enum):
     """It refused the token: nothing is sent until the person acts."""
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointState:
+class EndpointState(Value):
     """A connection as it is now. Times are seconds since 1970 by our own clock."""
 
     name: EndpointName
@@ -88,8 +90,7 @@ class Phase(Enum):
     RECONNECTING = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptState:
+class TranscriptState(Value):
     """An opened colony's transcript. The transcript itself grows; compare its `version`."""
 
     transcript: Transcript
@@ -100,8 +101,7 @@ class TranscriptState:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DiffState:
+class DiffState(Value):
     """A colony's diff, as last read. `error` says why there is none, or why it is old."""
 
     diff: Diff | None = None
@@ -110,8 +110,7 @@ class DiffState:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Value):
     """All that is known."""
 
     endpoints: Mapping[EndpointName, EndpointState] = field(default_factory=lambda: MappingProxyType({}))
@@ -127,76 +126,66 @@ class Snapshot:
         return self.endpoints.get(key.endpoint)
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointChanged:
+class EndpointChanged(Value):
     """A connection is new or changed."""
 
     state: EndpointState
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointRemoved:
+class EndpointRemoved(Value):
     """A connection is no longer configured; what was known through it goes too."""
 
     name: EndpointName
 
 
-@dataclass(frozen=True, slots=True)
-class ColoniesListed:
+class ColoniesListed(Value):
     """The whole list of one mothership."""
 
     endpoint: EndpointName
     colonies: tuple[Colony, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ColonyChanged:
+class ColonyChanged(Value):
     """One colony is new or changed."""
 
     colony: Colony
 
 
-@dataclass(frozen=True, slots=True)
-class ColonyRemoved:
+class ColonyRemoved(Value):
     """A colony was deleted."""
 
     key: ColonyKey
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionRead:
+class QuestionRead(Value):
     """What a colony asks, None for nothing."""
 
     key: ColonyKey
     question: OpenQuestion | None
 
 
-@dataclass(frozen=True, slots=True)
-class DetailRead:
+class DetailRead(Value):
     """What only the answer for one colony holds."""
 
     key: ColonyKey
     detail: ColonyDetail
 
 
-@dataclass(frozen=True, slots=True)
-class DiffChanged:
+class DiffChanged(Value):
     """A colony's diff was read, is being read, or cannot be."""
 
     key: ColonyKey
     state: DiffState
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptChanged:
+class TranscriptChanged(Value):
     """A transcript grew, or stands otherwise to its log; None when it is no longer followed."""
 
     key: ColonyKey
     state: TranscriptState | None
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryChanged:
+class DeliveryChanged(Value):
     """An answer or a message is on its way, or arrived, or did not."""
 
     delivery: Delivery
@@ -216,8 +205,7 @@ HubEvent: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Topics:
+class Topics(Value):
     """What changed between two snapshots."""
 
     endpoints: frozenset[EndpointName] = frozenset()

@@ -6,10 +6,12 @@ remember the `version` that they drew and ask what changed since.
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from itertools import takewhile
 from typing import TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from colonizer_client.identity import QuestionId
 from colonizer_client.mothership.events import (
@@ -32,6 +34,7 @@ from colonizer_client.mothership.events import (
 )
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.text import joined
+from colonizer_config.value import Value
 
 CHANGES_KEPT = 16_384
 """Readers further behind than this draw everything anew: more than a flood of events brings between two pictures."""
@@ -67,8 +70,7 @@ class State(Enum):
     FAILED = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Value):
     """One entry. `title` is its one line, `body` what it unfolds to; both are safe to show."""
 
     kind: Kind
@@ -89,15 +91,13 @@ class Entry:
     """The cost of this turn alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunBegan:
+class RunBegan(Value):
     """Where a run begins in a log that holds several: what was open in the run before is past."""
 
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Value):
     """A sign of ours between the events."""
 
     text: str
@@ -109,8 +109,7 @@ Item: TypeAlias = Event | RunBegan | Mark
 """What a transcript is made of."""
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Struct):
     """An entry that may still change. Pieces of a text that is being written are joined only when it is read."""
 
     entry: Entry
@@ -127,8 +126,7 @@ class _Draft:
         return self.entry
 
 
-@dataclass(frozen=True, slots=True)
-class _Writing:
+class _Writing(Value):
     """Stands in the log for all the pieces of one block."""
 
     first: TextDelta
@@ -139,16 +137,14 @@ class _Writing:
         return replace(self.first, delta=joined(self.pieces))
 
 
-@dataclass(frozen=True, slots=True)
-class _Spot:
+class _Spot(Value):
     """Where a draft stands: the index of its top entry, and the draft itself."""
 
     index: int
     draft: _Draft
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     """What later events of the same run may refer to. Ids mean nothing in another run."""
 
     cost_usd: float | None = 0.0

@@ -7,13 +7,13 @@ repeated, and a sign-in link is taken apart first.
 import hashlib
 import ipaddress
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, cast
 from urllib.parse import parse_qsl
 
 from colonizer_config.errors import AddressError, SecretError
 from colonizer_config.token import Token
+from colonizer_config.value import Value
 
 MOTHERSHIP_PORT = 7878
 """The port of a mothership whose address names none (spec 2.1)."""
@@ -27,8 +27,7 @@ _SSH_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 _URL_PATH = re.compile(r"/[A-Za-z0-9._~!$&'()*+,;=:%/-]*")
 
 
-@dataclass(frozen=True, slots=True)
-class HttpAddress:
+class HttpAddress(Value):
     """A server that speaks HTTP."""
 
     scheme: Literal["http", "https"]
@@ -79,8 +78,7 @@ class HttpAddress:
         return self.base_url
 
 
-@dataclass(frozen=True, slots=True)
-class SshAddress:
+class SshAddress(Value):
     """A mothership that is reached through ssh, on the loopback of the machine that ssh leads to."""
 
     host: str
@@ -111,8 +109,7 @@ class SshAddress:
         return self.identity
 
 
-@dataclass(frozen=True, slots=True)
-class SocketAddress:
+class SocketAddress(Value):
     """The private socket of a local engine."""
 
     path: Path
@@ -126,8 +123,7 @@ class SocketAddress:
         return self.identity
 
 
-@dataclass(frozen=True, slots=True)
-class StdioAddress:
+class StdioAddress(Value):
     """An MCP server that is started as a child process and spoken to over its stdin and stdout."""
 
     command: tuple[str, ...]

@@ -1,13 +1,13 @@
 """Which endpoints there are, and which one a command means."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from colonizer_config.address import MOTHERSHIP_PORT, Address, HttpAddress, SocketAddress, parse_bind, parse_host
 from colonizer_config.errors import SettingsError
 from colonizer_config.paths import Paths
 from colonizer_config.settings import LOCAL, PUBLISHED, EndpointName, Kind, Settings
+from colonizer_config.value import Value
 
 
 class Origin(StrEnum):
@@ -19,8 +19,7 @@ class Origin(StrEnum):
     NAMED = "named on the command line"
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Value):
     """One connection that exists."""
 
     name: EndpointName

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar, cast
 
 from colonizer_config.errors import SettingsError
 from colonizer_config.toml_text import KeyPath, line_of
+from colonizer_config.value import Value
 
 T = TypeVar("T")
 Word = TypeVar("Word", bound=StrEnum)
@@ -25,8 +25,7 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 """What a person calls each type; a boolean is a whole number to Python, so it comes first."""
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(Value):
     """A place in the text of a settings file, which is what an error names."""
 
     file: str

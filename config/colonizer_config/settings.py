@@ -9,14 +9,16 @@ import re
 import stat
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import NewType
 
+from msgspec import field
+
 from colonizer_config.address import Address, StdioAddress, parse_address
 from colonizer_config.errors import AddressError, SettingsError
 from colonizer_config.schema import At, choice, command, count, flag, named, nearest, several, table, text
+from colonizer_config.value import Value
 
 EndpointName = NewType("EndpointName", str)
 """The name of an endpoint, unique in one cockpit."""
@@ -70,8 +72,7 @@ class Approve(StrEnum):
     ALL = "all"
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointSettings:
+class EndpointSettings(Value):
     """One `[[endpoints]]` table. It is reached by `address` or by `command`, never by both."""
 
     name: EndpointName
@@ -112,8 +113,7 @@ class EndpointSettings:
         return parse_address(self.address)
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSettings:
+class AgentSettings(Value):
     """One `[agents.NAME]` table: an agent that the local engine can run. Its name is the API's `agent_module`."""
 
     command: tuple[str, ...]
@@ -122,8 +122,7 @@ class AgentSettings:
     """The names of the variables that the launching face passes on; never values."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalSettings:
+class LocalSettings(Value):
     """The `[local]` table: the embedded mothership."""
 
     agent: str | None = None
@@ -135,22 +134,19 @@ class LocalSettings:
     """Whether the sandbox has a network; agents need their model's host."""
 
 
-@dataclass(frozen=True, slots=True)
-class KernelSettings:
+class KernelSettings(Value):
     """The `[kernel]` table: the embedded kernel."""
 
     preset: str = "seed"
 
 
-@dataclass(frozen=True, slots=True)
-class McpSettings:
+class McpSettings(Value):
     """The `[mcp]` table: our own MCP server."""
 
     approve: Approve = Approve.NEVER
 
 
-@dataclass(frozen=True, slots=True)
-class UiSettings:
+class UiSettings(Value):
     """The `[ui]` table: the terminal face."""
 
     theme: str | None = None
@@ -159,8 +155,7 @@ class UiSettings:
     """Whether only ASCII is drawn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Value):
     """Everything that a person can set."""
 
     default_endpoint: EndpointName = LOCAL
@@ -182,8 +177,7 @@ class Settings:
         return self.local.agent or next(iter(self.agents), DEMO_AGENT)
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Value):
     """Settings that can be worked with, and what kept the file from being read."""
 
     settings: Settings

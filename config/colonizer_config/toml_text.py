@@ -7,8 +7,9 @@ line as it is; both need the places. The text has to be valid TOML.
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
+
+from colonizer_config.value import Value
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Where a value is: keys, and indexes of arrays from 0."""
@@ -25,8 +26,7 @@ _LEXEME = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Value):
     """One header, one key with its value, or one line with neither; with its line end."""
 
     text: str

@@ -2,6 +2,9 @@
 
 from typing import cast
 
+from msgspec import Struct
+from msgspec.structs import asdict
+
 WRONG: list[object] = [
     None, True, 0, -1, 2**64, 1.5, float("nan"), float("inf"), "", "\ud800\x1b[2J", "x" * 5000, [], [None], [[]], {},
     {"reason": 5, "since": [], "at": {}, "retry_at": "soon"}, {"reason": "\x1b]0;x\x07", "kept": "yes"}, [{"id": 1}],
@@ -20,4 +23,6 @@ def is_shown_safely(value: object) -> bool:
     if isinstance(value, dict):
         fields = cast("dict[str, object]", value)
         return all(is_shown_safely(inner) for name, inner in fields.items() if not is_raw(name))
+    if isinstance(value, Struct):
+        return is_shown_safely(asdict(value))
     return not isinstance(value, list | tuple) or all(map(is_shown_safely, cast("list[object]", value)))

@@ -4,9 +4,11 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qs
+
+from msgspec.structs import replace
 
 from client.cockpits import connected, until
 from client.hand_clock import LONG_S, HandClock

@@ -1,6 +1,5 @@
 import copy
 import json
-from dataclasses import asdict
 
 import pytest
 from hypothesis import given
@@ -32,7 +31,7 @@ def test_every_recorded_session_is_read() -> None:
         assert found.suspended is ("suspended" in raw)
         assert found.answered_while_suspended is ("pending_answer" in raw)
         assert found.created_at > 1_700_000_000
-        assert is_shown_safely(asdict(found))
+        assert is_shown_safely(found)
 
 
 def test_the_recorded_hostile_colony_is_shown_and_moves_nothing() -> None:
@@ -66,7 +65,7 @@ def test_a_field_of_any_wrong_type_costs_neither_its_row_nor_another(data: st.Da
     found, unreadable = decode.colonies(HQ, body(listed))
     assert unreadable == 0
     assert [each.key.colony for each in found] == [raw["id"] for raw in listed]
-    assert is_shown_safely([asdict(each) for each in found])
+    assert is_shown_safely(found)
     untouched, _ = decode.colonies(HQ, body(listed_sessions()))
     assert [each for at, each in enumerate(found) if at != spoilt] == [
         each for at, each in enumerate(untouched) if at != spoilt
@@ -203,7 +202,7 @@ def test_every_recorded_question_is_read_and_kept_word_for_word() -> None:
 def test_a_prompt_with_a_wrong_field_is_still_a_prompt(name: str, wrong: object) -> None:
     found = decode.open_question(question_body("q", prompt("One?", "a") | {name: wrong}, prompt("Two?", "b")))
     assert found.prompts[1].text == "Two?"
-    assert is_shown_safely(asdict(found))
+    assert is_shown_safely(found)
 
 
 @pytest.mark.parametrize("wrong", [5, None, ["q"], True, {}])
@@ -385,8 +384,8 @@ def test_records_of_tokens_and_repositories_never_raise() -> None:
     )
     assert (record.id_raw, record.orgs, record.last_used_at) == ("tok_1", ("a",), None)
     for wrong in WRONG:
-        assert is_shown_safely(asdict(decode.token_record(wrong)))
-        assert is_shown_safely(asdict(decode.local_repository(wrong)))
+        assert is_shown_safely(decode.token_record(wrong))
+        assert is_shown_safely(decode.local_repository(wrong))
     assert decode.local_repository({"name": "acme/app", "path": "/p"}).name_raw == "acme/app"
 
 

@@ -1,7 +1,7 @@
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from client.hand_clock import LONG_S
 from client.samples import HQ, colony, key

@@ -3,10 +3,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from client.hand_clock import HandClock
 from client.samples import HQ, key, prompt, question

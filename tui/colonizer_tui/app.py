@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
+from msgspec.structs import replace
 from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult

@@ -1,8 +1,9 @@
 """What is done to colonies, each with the question that comes before it and the words that come after it."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.errors import ClientError, Conflict, NotFound
@@ -174,4 +175,4 @@ def _name(colony: Colony) -> str:
 
 
 def _with(order: LaunchOrder, way: str) -> LaunchOrder:
-    return replace(order, **{way: True})  # type: ignore[arg-type]  # a way is named as its field
+    return replace(order, **{way: True})

@@ -6,13 +6,14 @@ as `do_<name>`: the key goes to the focused widget first, then outwards to the a
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
+from msgspec.structs import replace
 from textual.keys import KEY_ALIASES, KEY_NAME_REPLACEMENTS
 
+from colonizer_config.value import Value
 
-@dataclass(frozen=True, slots=True)
-class Action:
+
+class Action(Value):
     """Something that a key does."""
 
     name: str
@@ -90,8 +91,7 @@ ACTIONS: tuple[Action, ...] = (
 """All actions, in the order in which the help lists them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
+class Hint(Value):
     """What helps where you are: an action by its name, or keys that are no action's."""
 
     action: str = ""
@@ -108,8 +108,7 @@ def hints_of(*actions: str) -> tuple[Hint, ...]:
     return tuple(map(Hint, actions))
 
 
-@dataclass(frozen=True, slots=True)
-class Keymap:
+class Keymap(Value):
     """The actions with the keys that the person chose."""
 
     actions: Mapping[str, Action]

@@ -1,16 +1,17 @@
 """What the application is told of the place where it runs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import field
 
 from colonizer_client.identity import EndpointName
 from colonizer_config.settings import LOCAL
+from colonizer_config.value import Value
 from colonizer_tui import theme
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Value):
     """The person's choices, and what only the caller knows."""
 
     crash_folder: Path

@@ -5,11 +5,12 @@ its colour wherever it carries a meaning: a glyph or a word stands beside it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from rich.style import Style
 from textual.theme import Theme
+
+from colonizer_config.value import Value
 
 DEFAULT_THEME = "colonizer-dark"
 SIXTEEN = "colonizer-16"
@@ -22,8 +23,7 @@ FOR_TERMINAL = frozenset({SIXTEEN, PLAIN})
 """Themes that name the terminal's own colours."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Palette:
+class Palette(Value, eq=False):
     """The colours of one theme."""
 
     background: str

@@ -1,7 +1,6 @@
 """`colonizer list` and `colonizer status`: what there is, and how one colony stands."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import click
@@ -18,6 +17,7 @@ from colonizer_client.errors import ClientError
 from colonizer_client.mothership import calls, wire
 from colonizer_client.text import safe_line
 from colonizer_config.endpoints import Endpoint
+from colonizer_config.value import Value
 
 LIST_LIMIT_S = 3.0
 """How long each endpoint may take, so that the fastest ones do not wait for a dead one."""
@@ -25,8 +25,7 @@ LIST_LIMIT_S = 3.0
 Fields = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Value):
     """Which colonies are listed."""
 
     org: str | None = None
@@ -40,8 +39,7 @@ class Wanted:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Value):
     """What one mothership answered."""
 
     sessions: Sequence[object] = ()

@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 import click
@@ -16,6 +15,7 @@ from colonizer_client.identity import ColonyId
 from colonizer_client.mothership import calls, wire
 from colonizer_client.mothership.status import TERMINAL
 from colonizer_client.text import safe_line
+from colonizer_config.value import Value
 
 POLL_S = 15.0
 
@@ -31,8 +31,7 @@ _UNITS_S = {
 _LONGEST_S = 2**63
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequest:
+class PullRequest(Value):
     """What a colony's detail says of its pull request; every text as it came."""
 
     url: str | None

@@ -6,9 +6,10 @@ answer `colony_status ../tokens` with its token list).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 from urllib.parse import quote, urlencode
+
+from msgspec import field
 
 from colonizer_client.answers import AnswerBody
 from colonizer_client.errors import BadRequest, Unreadable
@@ -30,13 +31,13 @@ from colonizer_client.mothership.models import (
 from colonizer_client.mothership.replies import Reply, json_of, read_of
 from colonizer_config.errors import SecretError
 from colonizer_config.token import Token
+from colonizer_config.value import Value
 
 T = TypeVar("T")
 U = TypeVar("U")
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Generic[T]):
+class Call(Value, Generic[T]):
     """A request and how its reply is read. `body` is sent as JSON where it is not None."""
 
     method: str

@@ -5,7 +5,8 @@ A colony that cannot be reached holds up no other; what is stuck is tried again 
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from colonizer_client.clock import Clock
 from colonizer_client.courier import Courier

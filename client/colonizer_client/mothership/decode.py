@@ -1,10 +1,10 @@
 """From a mothership's JSON to models (spec 1.6, 3.1). Rows are read one by one: a bad one never costs the others."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from colonizer_client.errors import Unreadable
 from colonizer_client.identity import ColonyId, ColonyKey, EndpointName, QuestionId

@@ -1,16 +1,15 @@
 """Events of a colony's log (spec 4), as values."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from colonizer_client.identity import QuestionId
 from colonizer_client.mothership.models import OpenQuestion
+from colonizer_config.value import Value
 
 RUNNER_STATES = frozenset({"idle", "working", "waiting_for_answer", "error", "exited"})
 
 
-@dataclass(frozen=True, slots=True)
-class Speaker:
+class Speaker(Value):
     """A settler: a subagent inside the colony. `id` is raw and names the tool call that started it."""
 
     id: str
@@ -18,8 +17,7 @@ class Speaker:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(Value):
     """Where an event stands in its log. `seq` counts from 1 in each run; None on frames outside the log."""
 
     seq: int | None
@@ -28,8 +26,7 @@ class Stamp:
     settler: Speaker | None
 
 
-@dataclass(frozen=True, slots=True)
-class StateChanged:
+class StateChanged(Value):
     """The runner's own state, one of `RUNNER_STATES`."""
 
     stamp: Stamp
@@ -37,8 +34,7 @@ class StateChanged:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class UserSaid:
+class UserSaid(Value):
     """A message to the agent. `id` is raw: `initial` is the brief, `u-…` a client's, `watchdog-…` no person's."""
 
     stamp: Stamp
@@ -50,8 +46,7 @@ BlockKey: TypeAlias = tuple[str, int]
 """A block of an assistant's message: message id and block index."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Value):
     """A further piece of a block that is being written."""
 
     stamp: Stamp
@@ -59,8 +54,7 @@ class TextDelta:
     delta: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextFinal:
+class TextFinal(Value):
     """A whole block; it replaces the pieces of the same key."""
 
     stamp: Stamp
@@ -68,8 +62,7 @@ class TextFinal:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Thought:
+class Thought(Value):
     """What the agent thought."""
 
     stamp: Stamp
@@ -77,8 +70,7 @@ class Thought:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCalled:
+class ToolCalled(Value):
     """The agent uses a tool. `argument` is the one that tells most, `input` all of them, as indented JSON."""
 
     stamp: Stamp
@@ -88,8 +80,7 @@ class ToolCalled:
     input: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolReturned:
+class ToolReturned(Value):
     """A tool's result. `denial` says which control refused it, empty where none did."""
 
     stamp: Stamp
@@ -99,16 +90,14 @@ class ToolReturned:
     denial: str
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Value):
     """The agent asks a person."""
 
     stamp: Stamp
     question: OpenQuestion
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Value):
     """A question was answered: by a person, or where the stamp's origin says so by the host."""
 
     stamp: Stamp
@@ -118,8 +107,7 @@ class Answered:
     response: str
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionClosed:
+class QuestionClosed(Value):
     """A question is no longer needed."""
 
     stamp: Stamp
@@ -127,8 +115,7 @@ class QuestionClosed:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(Value):
     """A turn is over. The cost is the run's so far, not the turn's."""
 
     stamp: Stamp
@@ -139,8 +126,7 @@ class TurnEnded:
     models: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(Value):
     """Something worth a quiet line. `level` is debug, info, warn or error; `body` is what it unfolds to."""
 
     stamp: Stamp

@@ -3,7 +3,8 @@
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from colonizer_client.clock import Clock
 from colonizer_client.errors import ClientError, SignInNeeded, Unreachable, Unreadable
@@ -193,7 +194,7 @@ class Follower:
         self._state.transcript.apply(Mark(text, self._clock.now()))
 
     def _show(self, **changes: object) -> None:
-        self._state = replace(self._state, **changes)  # type: ignore[arg-type]  # the names are the state's own
+        self._state = replace(self._state, **changes)
         self._post(TranscriptChanged(self._key, self._state))
 
 

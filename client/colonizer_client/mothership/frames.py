@@ -5,7 +5,6 @@ An event of a type that we do not know is no event to us, as the specification a
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from colonizer_client.errors import Unreadable
@@ -31,33 +30,30 @@ from colonizer_client.mothership.events import (
     UserSaid,
 )
 from colonizer_client.mothership.models import Colony
+from colonizer_config.value import Value
 
 Fields: TypeAlias = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class RunEpoch:
+class RunEpoch(Value):
     """The number of the colony's current run."""
 
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFrame:
+class SessionFrame(Value):
     """The colony as it is now."""
 
     colony: Colony
 
 
-@dataclass(frozen=True, slots=True)
-class Hosted:
+class Hosted(Value):
     """A line of the mothership's own log of the colony; it has no number and comes again at each connection."""
 
     note: Noted
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
+class Numbered(Value):
     """An event of the log with its number. `event` is None for a type that we do not draw."""
 
     seq: int
@@ -65,8 +61,7 @@ class Numbered:
     event: Event | None
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(Value):
     """What lies before the newest page (spec 3.3): where the next older page starts, if there is one."""
 
     has_more: bool
@@ -75,8 +70,7 @@ class History:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayDone:
+class ReplayDone(Value):
     """What follows is live. `seq` is the highest number sent, or the cursor that was asked for."""
 
     seq: int

@@ -8,8 +8,9 @@ colonies, and carries what lies in the outbox.
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from dataclasses import replace
 from typing import Protocol, TypeVar, cast
+
+from msgspec.structs import replace
 
 from colonizer_client.clock import Clock
 from colonizer_client.errors import (
@@ -329,7 +330,7 @@ class MothershipLink:
             self._set(latency_s=transport.latency_s, skew_s=transport.skew_s)
 
     def _set(self, **changes: object) -> None:
-        changed = replace(self._state, **changes)  # type: ignore[arg-type]  # the names are the state's own
+        changed = replace(self._state, **changes)
         if changed.health is not self._state.health:
             changed = replace(changed, since=self._clock.now())
         if changed != self._state:

@@ -5,8 +5,9 @@ epoch differs. Numbers are counted without a hole, so that a jump means that som
 for once more, from the place that was reached; what is missing then is lost.
 """
 
-from dataclasses import dataclass, field
 from enum import Enum, auto
+
+from msgspec import Struct, field
 
 REMEMBERED = 512
 """Events whose time is remembered: one that comes again with another time is another event."""
@@ -26,8 +27,7 @@ class Verdict(Enum):
     """The numbers began anew in the same run: what was had is of a log that is no more."""
 
 
-@dataclass(slots=True)
-class Place:
+class Place(Struct):
     """The place in one colony's log. `epoch` 0 means that nothing was had yet."""
 
     epoch: int = 0

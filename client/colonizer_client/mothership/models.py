@@ -8,14 +8,13 @@ means unknown: never zero.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from colonizer_client.identity import ColonyKey, QuestionId
 from colonizer_client.mothership.status import HOLDS_ISSUE, LIVE, TERMINAL, Risk
+from colonizer_config.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Attention:
+class Attention(Value):
     """Something about a colony that a person may have to look at (spec 1.4)."""
 
     reason: str
@@ -31,8 +30,7 @@ class Attention:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Parked:
+class Parked(Value):
     """Why a colony is set aside and when it comes back by itself."""
 
     reason: str
@@ -42,8 +40,7 @@ class Parked:
     """A question was open when it was parked: answering it resumes the colony."""
 
 
-@dataclass(frozen=True, slots=True)
-class Superseded:
+class Superseded(Value):
     """A merge that covered this colony's work."""
 
     reason: str
@@ -52,8 +49,7 @@ class Superseded:
     kept: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Colony:
+class Colony(Value):
     """One row of a mothership's list: what views and rules need of a session (spec 1.6)."""
 
     key: ColonyKey
@@ -123,8 +119,7 @@ class Colony:
         return max(self.updated_at, self.last_activity_at or 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class RecentEvent:
+class RecentEvent(Value):
     """A line of a colony's recent past, as the server summed it up."""
 
     seq: int
@@ -133,8 +128,7 @@ class RecentEvent:
     summary: str
 
 
-@dataclass(frozen=True, slots=True)
-class ColonyDetail:
+class ColonyDetail(Value):
     """What only the answer for one colony holds (spec 1.6, `GET /api/sessions/{id}`)."""
 
     colony: Colony
@@ -144,8 +138,7 @@ class ColonyDetail:
     answered: tuple["AnsweredQuestion", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweredQuestion:
+class AnsweredQuestion(Value):
     """A decision on record: one question of a card and its answer, both as the server keeps them."""
 
     question_id: QuestionId
@@ -154,8 +147,7 @@ class AnsweredQuestion:
     answered_at: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Value):
     """One choice. `label_raw` is what goes into the answer."""
 
     label: str
@@ -164,8 +156,7 @@ class Option:
     preview: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Value):
     """One question of a card. `text_raw` is the key of its answer."""
 
     text: str
@@ -175,8 +166,7 @@ class Prompt:
     multi_select: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
+class OpenQuestion(Value):
     """What a colony waits for (spec 3.1, `GET …/question`)."""
 
     question_id: QuestionId
@@ -200,8 +190,7 @@ class OpenQuestion:
         return len(self.prompts) == 1 and bool(self.prompts[0].options) and not self.prompts[0].multi_select
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Value):
     """A file of a diff with the lines added and removed in it."""
 
     path: str
@@ -209,8 +198,7 @@ class FileChange:
     removed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Value):
     """A colony's changes against the point where it branched off (spec 3.1, `GET …/diff`)."""
 
     base: str
@@ -223,8 +211,7 @@ class Diff:
     """The server cut the text, and the counts hold only what it kept: they are at-least figures."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Value):
     """What our token may do (spec 2.4, `GET /api/tokens/self`)."""
 
     is_owner: bool
@@ -244,8 +231,7 @@ class Standing:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class TokenRecord:
+class TokenRecord(Value):
     """A scoped token as its owner sees it: never the token itself."""
 
     id_raw: str
@@ -260,8 +246,7 @@ class TokenRecord:
     budget_usd_per_day: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TokenOrder:
+class TokenOrder(Value):
     """The scoped token that is to be made (spec 2.4, `POST /api/tokens`). No orgs and no repos is no limit."""
 
     name: str
@@ -272,8 +257,7 @@ class TokenOrder:
     budget_usd_per_day: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(Value):
     """Who already works on the issue of a refused launch (spec 3.1, the `duplicate` of a 409)."""
 
     kind: str
@@ -284,8 +268,7 @@ class Holder:
     can_queue: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
+class Delivered(Value):
     """A message that was taken. `pending_notes` > 0: it is kept for the colony's next run."""
 
     message_id: str
@@ -293,8 +276,7 @@ class Delivered:
     pending_notes: int
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchOrder:
+class LaunchOrder(Value):
     """What to start (spec 3.1, `POST /api/sessions`). Left-out values are the mothership's to choose."""
 
     repo: str
@@ -314,8 +296,7 @@ class LaunchOrder:
     idempotency_key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LocalRepository:
+class LocalRepository(Value):
     """A repository that the local engine knows (`/api/local/repos`)."""
 
     name: str
@@ -323,8 +304,7 @@ class LocalRepository:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Leftovers:
+class Leftovers(Value):
     """What a colony's worktree holds that exists nowhere else (`/api/local/sessions/{id}/leftovers`)."""
 
     uncommitted: tuple[str, ...]

@@ -8,13 +8,15 @@ import json
 import re
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import cast
+
+from msgspec.structs import replace
 
 from colonizer_client.clock import Clock
 from colonizer_client.text import CUT_MARK, safe_line, safe_text
 from colonizer_config.secrets import redact
 from colonizer_config.token import Token, redaction
+from colonizer_config.value import Value
 
 KEPT = 200
 """Passages beyond this are forgotten, the oldest first."""
@@ -36,8 +38,7 @@ _ENDS = tuple(" \t\r\n\"'<>(){}[],;")
 """What a token in a text ends at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Value):
     """One request with its reply, or one event of a socket. Every text is safe to show and holds no secret."""
 
     number: int

@@ -1,7 +1,6 @@
 """What a server answered, and its refusals as errors (spec 2.2)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import NoReturn, TypeVar
 
@@ -17,6 +16,7 @@ from colonizer_client.errors import (
 )
 from colonizer_client.mothership import wire
 from colonizer_client.text import safe_line, safe_text
+from colonizer_config.value import Value
 
 T = TypeVar("T")
 
@@ -26,8 +26,7 @@ JSON_ERROR_LIMIT = 20_000
 _REFUSALS: dict[int, type[Refusal]] = {401: SignInNeeded, 403: Forbidden, 404: NotFound, 409: Conflict, 429: TooMany}
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Value):
     """A whole HTTP reply. `date` is the server's `Date` header as it came, for the clock's skew."""
 
     status: int

@@ -1,6 +1,5 @@
 """The frames of the fleet-wide socket (spec 3.5), as values. What they tell of orgs, hosts and storage is not read."""
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import msgspec
@@ -8,25 +7,23 @@ import msgspec
 from colonizer_client.identity import ColonyId, EndpointName
 from colonizer_client.mothership import decode, wire
 from colonizer_client.mothership.models import Colony
+from colonizer_config.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Value):
     """The whole list, which replaces all that was had. `unreadable` counts the rows that could not be read."""
 
     colonies: tuple[Colony, ...]
     unreadable: int
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Value):
     """One colony, new or changed."""
 
     colony: Colony
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(Value):
     """A colony was deleted."""
 
     colony: ColonyId

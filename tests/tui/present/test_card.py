@@ -1,9 +1,9 @@
 """A question's card: every shape of question, whole and unmistakable, at every width."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from colonizer_client.answers import Chosen
 from colonizer_client.mothership import decode

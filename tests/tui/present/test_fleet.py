@@ -1,10 +1,10 @@
 """The list of colonies: its orders, its columns at each width, and what a search finds."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.models import Attention, Colony

@@ -1,9 +1,9 @@
 """The rows of Needs you and of Connections, and what stands beside the selected one."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from colonizer_client.attention import Need, Urgency
 from colonizer_client.identity import EndpointName

@@ -1,9 +1,9 @@
 """A transcript's entries as lines: folded, unfolded, of any length and any width."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from colonizer_client.mothership.events import Speaker
 from colonizer_client.transcript import Entry, Kind, State

@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.models import Colony
@@ -46,7 +46,7 @@ def in_new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def of_today(name: str, cost: float | None, *, hours: float = 1, **changes: object) -> ColonyChanged:
-    return ColonyChanged(replace(colony(name, "running", 1), cost_usd=cost, created_at=NOW - hours * HOUR, **changes))  # type: ignore[arg-type]
+    return ColonyChanged(replace(colony(name, "running", 1), cost_usd=cost, created_at=NOW - hours * HOUR, **changes))
 
 
 def test_money_is_what_the_colonies_of_today_cost() -> None:

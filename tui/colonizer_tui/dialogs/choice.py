@@ -1,18 +1,17 @@
 """Offers a few ways on, each by its own key."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from textual import events
 from textual.app import ComposeResult
 
+from colonizer_config.value import Value
 from colonizer_tui.dialogs.dialog import Dialog, above_keys, box_width
 from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
 from colonizer_tui.widgets.lines import Lines
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Value):
     """One way on."""
 
     key: str

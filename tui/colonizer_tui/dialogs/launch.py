@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from textual import events
 from textual.app import ComposeResult
@@ -12,6 +11,7 @@ from textual.widgets import Input, TextArea
 
 from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.models import LaunchOrder
+from colonizer_config.value import Value
 from colonizer_tui.dialogs.dialog import Dialog, above_keys, box_width, shortened
 from colonizer_tui.present.line import EMPTY, Line, Span, column, line, wrap
 from colonizer_tui.widgets.draft_field import DraftField
@@ -27,8 +27,7 @@ OTHER_LINES = 8
 """Title, fields and choices without the task."""
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchDefaults:
+class LaunchDefaults(Value):
     """What the form starts with."""
 
     endpoint: EndpointName

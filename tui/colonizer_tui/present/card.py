@@ -1,7 +1,6 @@
 """A question card: all questions of a prompt, what is chosen so far, and how sending went."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 
@@ -9,6 +8,7 @@ from colonizer_client.answers import Chosen
 from colonizer_client.mothership.models import Colony, OpenQuestion, Option, Prompt
 from colonizer_client.outbox import Delivery
 from colonizer_client.text import safe_line
+from colonizer_config.value import Value
 from colonizer_tui.present import words
 from colonizer_tui.present.inspector import RISK_ROLES
 from colonizer_tui.present.line import EMPTY, Line, Span, column, cut, line, spread, wrap
@@ -28,8 +28,7 @@ LEAST_BESIDE = 12
 """In less room than this a description stands below its label."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Value):
     """Where the cursor of a card stands: a prompt, and an option of it or the free text after the last."""
 
     prompt: int = 0

@@ -7,11 +7,13 @@ tenth of a second: the text is walked once, and nothing is made of a line before
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import accumulate
 
+from msgspec import Struct, field
+
 from colonizer_client.text import safe_text
+from colonizer_config.value import Value
 
 _NUMBER = "([0-9]{1,12})"  # Python reads and writes no number of some thousand digits
 _HUNK = re.compile(rf"@@ -{_NUMBER}(?:,{_NUMBER})? \+{_NUMBER}(?:,{_NUMBER})? @@ ?(.*)")
@@ -44,8 +46,7 @@ class RowKind(Enum):
     REMOVED = auto()
 
 
-@dataclass(slots=True)
-class Hunk:
+class Hunk(Struct):
     """A hunk: where it begins and its lines, each with its mark."""
 
     old_start: int
@@ -55,8 +56,7 @@ class Hunk:
     lines: list[str] = field(default_factory=list[str])
 
 
-@dataclass(slots=True)
-class FileDiff:
+class FileDiff(Struct):
     """The changes of one file."""
 
     path: str
@@ -114,8 +114,7 @@ def parse(text: str) -> list[FileDiff]:
     return files
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Value):
     """One row of a shown diff."""
 
     kind: RowKind

@@ -1,12 +1,12 @@
 """The list of all colonies: its order, its columns, its rows."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from colonizer_client.attention import waiting_since
 from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership.models import Colony
 from colonizer_client.mothership.status import BUSY
+from colonizer_config.value import Value
 from colonizer_tui.present import states, words
 from colonizer_tui.present.line import Line, Span, column
 from colonizer_tui.present.states import Glyphs, Look
@@ -44,8 +44,7 @@ def matches(colony: Colony, needle: str) -> bool:
     return any(needle in text.lower() for text in shown)
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Value):
     """How wide each column is; the title takes what is left."""
 
     width: int

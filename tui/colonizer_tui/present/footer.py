@@ -1,13 +1,12 @@
 """The last line: the keys that help most now."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from colonizer_config.value import Value
 from colonizer_tui.present.line import Line, Span, spread, width_of
 
 
-@dataclass(frozen=True, slots=True)
-class KeyHint:
+class KeyHint(Value):
     """A key and what it does where you are."""
 
     key: str

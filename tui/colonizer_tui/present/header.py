@@ -1,17 +1,16 @@
 """The first line: where you are, what needs you, how the hosts are, what it cost today."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from colonizer_client.snapshot import EndpointState, Health
+from colonizer_config.value import Value
 from colonizer_tui.present import words
 from colonizer_tui.present.line import Line, Span, fit, line, spread, width_of
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.present.view import View
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
+class Tab(Value):
     """A workspace's place in the header."""
 
     key: str

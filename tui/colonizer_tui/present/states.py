@@ -1,11 +1,11 @@
 """What state a colony is in, as a shape, a word and a role, in that order of trust."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from colonizer_client.attention import needs_you
 from colonizer_client.mothership.models import Colony, OpenQuestion
 from colonizer_client.snapshot import EndpointState, Health
+from colonizer_config.value import Value
 
 GLYPHS: Mapping[str, tuple[str, str]] = {
     "asks": ("?", "?"),
@@ -45,8 +45,7 @@ GLYPHS: Mapping[str, tuple[str, str]] = {
 """Each glyph, and what stands for it where only ASCII is drawn. All are one cell wide in every terminal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(Value):
     """The shapes in use: those of Unicode, or their ASCII stand-ins."""
 
     ascii: bool = False
@@ -59,8 +58,7 @@ STALE = "stale"
 """The role of everything that a host said which does not answer now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Value):
     """How a colony's state is shown."""
 
     glyph: str

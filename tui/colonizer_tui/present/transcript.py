@@ -1,11 +1,11 @@
 """A transcript's entries as lines (look: one column for the time, one for who, one for what)."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 
 from colonizer_client.transcript import Entry, Kind, State
+from colonizer_config.value import Value
 from colonizer_tui.present import prose, words
 from colonizer_tui.present.line import Line, Span, column, cut, fit, spread, width_of, wrap
 from colonizer_tui.present.states import Glyphs
@@ -17,8 +17,7 @@ FOLDED_AT_FIRST = frozenset({Kind.BRIEF, Kind.THINKING, Kind.TOOL, Kind.SETTLER,
 TIME_WIDTH = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Value):
     """The room in which entries are set."""
 
     width: int

@@ -1,17 +1,18 @@
 """One moment as the panes see it: the snapshot, the time, and what needs the person."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from msgspec import field
 
 from colonizer_client.attention import Need, inbox
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership.models import Colony
 from colonizer_client.snapshot import EndpointState, Health, Snapshot, Topics
+from colonizer_config.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Value):
     """What there is to draw."""
 
     snapshot: Snapshot = field(default_factory=Snapshot)
@@ -33,8 +34,7 @@ class View:
         return self.now if endpoint is None else endpoint.server_now(self.now)
 
 
-@dataclass(frozen=True, slots=True)
-class _Digest:
+class _Digest(Value):
     """What is made of all colonies of one mothership together."""
 
     needs: tuple[Need, ...]

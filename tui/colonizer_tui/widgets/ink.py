@@ -1,15 +1,14 @@
 """What every widget that draws by lines asks of the application: the theme's name and the shapes in use."""
 
-from dataclasses import dataclass
 from typing import Protocol, cast
 
 from textual.widget import Widget
 
+from colonizer_config.value import Value
 from colonizer_tui.present.states import Glyphs
 
 
-@dataclass(frozen=True, slots=True)
-class Ink:
+class Ink(Value):
     """With what lines are drawn."""
 
     theme: str
