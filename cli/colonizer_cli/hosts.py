@@ -1,7 +1,6 @@
 """What a person may change of their hosts: the settings' list and the kept tokens, for commands and for the cockpit.
 
 A token is tried before it is kept, is kept for its address alone, and where it goes is read from the settings: never
-from colonizer_config.value import Value
 from a link, and never from what a server says.
 """
 
