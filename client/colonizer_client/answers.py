@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from colonizer_client.errors import NothingToAnswer, UnmatchedAnswer
 from colonizer_client.mothership.models import OpenQuestion, Prompt
 from colonizer_client.text import safe_line
-from colonizer_config.value import Value
 
 _UNSIGNED_64 = re.compile(r"\+?0*[0-9]{1,20}")
 _UNSIGNED_64_LIMIT = 2**64
 
 
-class AnswerBody(Value):
+@dataclass(frozen=True, slots=True)
+class AnswerBody:
     """What `POST …/answer` takes. `answers` is keyed by the exact question texts."""
 
     question_id: str
@@ -33,7 +34,8 @@ class AnswerBody(Value):
         return body
 
 
-class Chosen(Value):
+@dataclass(frozen=True, slots=True)
+class Chosen:
     """A person's answer to one prompt of a card: labels, and what they wrote under "something else"."""
 
     labels: tuple[str, ...] = ()

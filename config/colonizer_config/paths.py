@@ -8,10 +8,10 @@ import hashlib
 import os
 import stat
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from colonizer_config.errors import FolderError
-from colonizer_config.value import Value
 
 _OWN_NAMES = frozenset({"colonizer", "local", "tokens"})
 
@@ -19,7 +19,8 @@ SOCKET_PATH_LIMIT_BYTES = 107
 """The longest path that a Unix socket's address holds on Linux (104 on macOS, where the fallback is short too)."""
 
 
-class EngineFolder(Value):
+@dataclass(frozen=True, slots=True)
+class EngineFolder:
     """The folder of one local engine and the files in it."""
 
     root: Path
@@ -60,7 +61,8 @@ class EngineFolder(Value):
         return self.root / "out"
 
 
-class Paths(Value):
+@dataclass(frozen=True, slots=True)
+class Paths:
     """The folders of one person on one machine."""
 
     config: Path
