@@ -4,13 +4,16 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 REPO  ?= .
 PYTEST_FLAGS ?= -n auto
+# The published mothership that `contract` tests against; one that is there already can be named.
+PUBLISHED ?= $(VENV)/published
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format screenshots clean
+.PHONY: help run test contract check format screenshots clean
 
 help:
 	@echo "make run          set up, then open the cockpit (REPO=PATH for another repository)"
 	@echo "make test         set up, then run the test suite"
+	@echo "make contract     test against the published mothership, which is installed first: that takes long"
 	@echo "make check        types, lint and import contracts"
 	@echo "make format       format the code"
 	@echo "make screenshots  draw the pictures of the README anew"
@@ -25,6 +28,11 @@ run:
 test:
 	@tools/setup "$(VENV)" test
 	"$(BIN)/python" -m pytest $(PYTEST_FLAGS)
+
+contract:
+	@tools/setup "$(VENV)" test
+	@tools/contract/install "$(PUBLISHED)"
+	COLONIZER_PUBLISHED="$(abspath $(PUBLISHED))" "$(BIN)/python" -m pytest tests/contract $(PYTEST_FLAGS)
 
 check:
 	@tools/setup "$(VENV)" check
