@@ -57,7 +57,7 @@ class Conversation:
             raise Refusal(409, f"the colony is {session.status} and cannot take an answer; resume it first")
         question = check_meant(answer, colony.question)
         answer = replace(answer, questions=list(question.questions))
-        made = decided(question, answer, self._fleet.change_moment())
+        made = decided(question, answer, self._fleet.change_moment(), colony.epoch)
         answered = replace(colony.with_decisions(made), question=None)
         with self._fleet.change() as change:
             if session.suspended:

@@ -122,7 +122,7 @@ def _question(change: Change, colony_id: ColonyId, event: Mapping[str, object], 
     if question is None:
         change.log(colony_id, "ignored a malformed question event: it needs `question_id` and `questions`", "warn")
         return
-    known = answer_on_record(question, colony.decisions)
+    known = answer_on_record(question, colony.decisions, colony.epoch)
     if known is None:
         change.put(replace(colony, question=question))
         return

@@ -31,7 +31,7 @@ class OpenQuestion:
     holds_tool_call: bool
     """A tool call hangs on the answer, so the end of the turn closes it."""
     repeatable: bool
-    """An earlier decision may answer it: neither about a command to run nor near credentials."""
+    """An earlier decision may answer it: nothing leaves the worktree by it, and it is about no command to run."""
 
     def wire(self) -> dict[str, object]:
         """The body of GET question."""
@@ -72,6 +72,8 @@ class Decision:
     choice: object
     answered_at: str
     response: str | None = None
+    run: int = 0
+    """The number of the run in which it was decided, 0 where that is not known."""
 
 
 def choice_words(choice: object) -> str:
@@ -92,7 +94,7 @@ def asked(event: Mapping[str, object]) -> OpenQuestion | None:
         risk=risk,
         questions=tuple(prompts),
         holds_tool_call=about_command or event.get("blocking") is True,
-        repeatable=not about_command and risk != "credential_adjacent",
+        repeatable=not about_command and risk in ("read_only", "workspace_write"),
     )
 
 
@@ -139,7 +141,7 @@ def check_meant(answer: Answer, question: OpenQuestion | None) -> OpenQuestion:
     return question
 
 
-def decided(question: OpenQuestion, answer: Answer, answered_at: str) -> tuple[Decision, ...]:
+def decided(question: OpenQuestion, answer: Answer, answered_at: str, run: int) -> tuple[Decision, ...]:
     """What the answer decides, one for each prompt that it names; a dismissal decides nothing."""
     return tuple(
         Decision(
@@ -149,29 +151,46 @@ def decided(question: OpenQuestion, answer: Answer, answered_at: str) -> tuple[D
             answer.answers[text],
             answered_at,
             answer.response,
+            run,
         )
         for prompt in question.prompts()
         if (text := str(prompt.get("question") or "")) in answer.answers
     )
 
 
-def answer_on_record(question: OpenQuestion, decisions: Sequence[Decision]) -> Answer | None:
-    """The answer that earlier decisions give to every prompt of the question, or None where one was never decided.
+def answer_on_record(question: OpenQuestion, decisions: Sequence[Decision], run: int) -> Answer | None:
+    """The answer that the decisions of earlier runs give to every prompt of the question, or None where one gives none.
 
-    A prompt is the same when its header is, or where it has none, its text (spec 8.4).
+    The record spares a person what an agent asks once more after it was resumed. It answers narrower than spec 8.4
+    allows, where a header alone makes a prompt the same: the text has to be the same too, what was chosen has to be an
+    option still, and in the very run in which it was decided nothing is repeated. Otherwise one yes would answer what
+    nobody has seen, and an agent that takes no answer would be given the same one for ever.
     """
     prompts = question.prompts()
     if not question.repeatable or not prompts or len(prompts) != len(question.questions):
         return None
     answers: dict[str, object] = {}
     for prompt in prompts:
-        header, text = str(prompt.get("header") or ""), str(prompt.get("question") or "")
-        found = next((d for d in reversed(decisions) if (d.header == header if header else d.question == text)), None)
-        if found is None:
+        text = str(prompt.get("question") or "")
+        known = (d for d in reversed(decisions) if d.run < run and _is_about(d, prompt))
+        found = next(known, None)
+        if found is None or not _can_be_chosen(found.choice, prompt):
             return None
         answers[text] = found.choice
     # The published program answers from its record with an empty note, not with none.
     return Answer(question.question_id, answers, "")
+
+
+def _is_about(decision: Decision, prompt: Mapping[str, object]) -> bool:
+    asked_now = (str(prompt.get("header") or ""), str(prompt.get("question") or ""))
+    return (decision.header, decision.question) == asked_now
+
+
+def _can_be_chosen(choice: object, prompt: Mapping[str, object]) -> bool:
+    """Whether every part of the choice is an option now; where there are none, words are."""
+    options = [option.get("label") for option in map(as_object, as_array(prompt.get("options")) or ()) if option]
+    chosen = as_array(choice)
+    return not options or all(part in options for part in ([choice] if chosen is None else chosen))
 
 
 def _risk(value: object) -> str:

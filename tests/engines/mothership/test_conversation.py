@@ -8,7 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from served_mothership import Json, Served, asks, next_frame, say, served, task
+from colonizer_engines.mothership.question import Answer, OpenQuestion, answer_on_record, asked, decided
+from served_mothership import Json, Served, Step, asks, next_frame, say, served, task
 
 pytestmark = pytest.mark.anyio
 
@@ -166,15 +167,60 @@ async def test_the_next_run_closes_what_the_earlier_one_asked(mothership: Served
     assert await question_of(mothership, colony) is None
 
 
-async def test_a_question_that_was_decided_before_is_answered_from_the_record(mothership: Served) -> None:
+async def next_run(mothership: Served, colony: str, *steps: Step) -> None:
+    """Ends the run of a colony and has the next one do something else."""
+    await mothership.call("POST", f"/api/sessions/{colony}/stop")
+    await mothership.call("POST", f"/api/sessions/{colony}/resume")
+    await mothership.status(colony, "waiting_for_answer", "running", "idle")
+    await mothership.call("POST", f"/api/sessions/{colony}/messages", {"id": "m", "text": task(*steps)})
+
+
+async def test_a_question_that_an_earlier_run_had_decided_is_answered_from_the_record(mothership: Served) -> None:
     colony = await asking(mothership)
     await mothership.answer(colony, "q1", **{"Really?": "Yes"})
-    again = task(*asks("q2", "Really?"), TURN_END)
-    await mothership.call("POST", f"/api/sessions/{colony}/messages", {"id": "m", "text": again})
+    await next_run(mothership, colony, *asks("q2", "Really?"), TURN_END)
     answered = await mothership.said(colony, "question_answered", question_id="q2")
     assert (answered["answers"], answered["response"]) == ({"Really?": "Yes"}, "")
     assert await question_of(mothership, colony) is None
     assert any(line.startswith("answered from the record: ") for line in mothership.log(colony))
+
+
+async def test_in_the_run_that_asked_it_the_same_question_is_asked_again(mothership: Served) -> None:
+    colony = await asking(mothership)
+    await mothership.answer(colony, "q1", **{"Really?": "Yes"})
+    again = task(*asks("q2", "Really?"))
+    await mothership.call("POST", f"/api/sessions/{colony}/messages", {"id": "m", "text": again})
+    await mothership.said(colony, "question", question_id="q2")
+    question = await question_of(mothership, colony)
+    assert question is not None
+    assert question["question_id"] == "q2"
+
+
+CONFIRM: Json = {"header": "Confirm", "question": "Format the code?", "options": [{"label": "Yes"}, {"label": "No"}]}
+
+
+@pytest.mark.parametrize(
+    ("more", "risk"),
+    [
+        ({"question": "Delete the database?"}, "workspace_write"),
+        ({"header": "Sure"}, "workspace_write"),
+        ({"options": [{"label": "Blue"}, {"label": "No"}]}, "workspace_write"),
+        ({}, "publish_affecting"),
+        ({}, "credential_adjacent"),
+        ({}, "a risk of tomorrow"),
+    ],
+)
+def test_one_yes_answers_nothing_else(more: Json, risk: str) -> None:
+    def question(prompt: Json, risk: str) -> OpenQuestion:
+        found = asked({"question_id": "q", "questions": [prompt], "risk": risk})
+        assert found is not None
+        return found
+
+    first = question(CONFIRM, "workspace_write")
+    decisions = decided(first, Answer("q", {"Format the code?": "Yes"}, None), "2026-11-30T12:00:00Z", run=1)
+    assert answer_on_record(first, decisions, run=2) is not None
+    assert answer_on_record(first, decisions, run=1) is None
+    assert answer_on_record(question(CONFIRM | more, risk), decisions, run=2) is None
 
 
 @pytest.mark.parametrize("more", [{"risk": "credential_adjacent"}, {"kind": "exec_policy"}])
