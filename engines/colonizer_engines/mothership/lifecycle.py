@@ -8,7 +8,7 @@ from msgspec import UNSET
 from colonizer_engines.mothership.agents import Environments
 from colonizer_engines.mothership.boot import Folders, remove_files
 from colonizer_engines.mothership.colony import Colony
-from colonizer_engines.mothership.errors import Refusal
+from colonizer_engines.mothership.errors import Refusal, StorageFull
 from colonizer_engines.mothership.fleet import Change, Fleet
 from colonizer_engines.mothership.repositories import RepositoryError
 from colonizer_engines.mothership.runs import Runs
@@ -62,13 +62,20 @@ class Lifecycle:
         if colony.session.terminal:
             await self._runs.end(colony.id)
             return "already_stopped", self._fleet.shown(colony)
-        was_live = colony.session.live
-        with self._fleet.change() as change:
-            stop_in(change, colony, None)
-            if was_live:
-                change.log(colony.id, "stopping: ending the agent (the worktree is kept)")
+        try:
+            self._record_stop(colony)
+        except StorageFull:
+            # It may be this very agent that fills the disk, and nobody may depend on room to end it.
+            await self._runs.end(colony.id)
+            self._record_stop(self._fleet.get(colony_id))
         await self._runs.end(colony.id)
         return "stopped", self._fleet.shown(self._fleet.find(colony.id) or colony)
+
+    def _record_stop(self, colony: Colony) -> None:
+        with self._fleet.change() as change:
+            stop_in(change, colony, None)
+            if colony.session.live:
+                change.log(colony.id, "stopping: ending the agent (the worktree is kept)")
 
     def resume(self, colony_id: str, agent_env: Mapping[str, str]) -> Session:
         """The Session, `starting` or `queued`, in its next run.

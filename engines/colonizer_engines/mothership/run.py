@@ -1,9 +1,10 @@
 """One run of one colony: its agent from the start to the end."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, cast
 
 from colonizer_engines.mothership.agents import first_words
 from colonizer_engines.mothership.colony import ProcessMark
@@ -12,7 +13,7 @@ from colonizer_engines.mothership.fleet import Change, Fleet
 from colonizer_engines.mothership.ingest import RunFacts, absorb
 from colonizer_engines.mothership.runner import Event, Runner, RunnerExit
 from colonizer_engines.mothership.session import BootPhase, BootTiming, ColonyId
-from colonizer_engines.mothership.wire import decode_object, encode
+from colonizer_engines.mothership.worktrees import restore_links
 
 REDACTED = "‹redacted›"
 
@@ -120,7 +121,15 @@ class Run:
             if not self.end_asked.is_set():
                 await self._record(batch)
         ending = await runner.wait()
+        await self._make_safe()
         await self._insist(lambda change: self._record_end(change, ending))
+
+    async def _make_safe(self) -> None:
+        """Takes away what the agent may have left in git's own folders for whoever runs git there next."""
+        colony = self.fleet.find(self.colony)
+        if colony is not None and colony.worktree is not None:
+            with suppress(OSError):  # the next start makes them safe, or refuses
+                await asyncio.to_thread(restore_links, colony.worktree)
 
     async def _brought_up(self, start: Start) -> Runner | None:
         """The running agent; None where it could not be started, which is recorded, or is not wanted any more."""
@@ -163,11 +172,25 @@ class Run:
             await self.send(command)
 
     def _redacted(self, event: Event) -> Event:
-        """The event without the person's secrets; they stand in it as JSON writes them."""
-        body = encode(event)
-        for secret in self.secrets:
-            body = body.replace(encode(secret)[1:-1], REDACTED.encode())
-        return decode_object(body)
+        """The event without the person's secrets.
+
+        What is asked stays as it is: a person has to see what they decide, and the agent has to know its own labels
+        again when they come back as the answer.
+        """
+        if event.get("type") in ("question", "question_answered"):
+            return event
+        return {name: value if name == "type" else self._masked(value) for name, value in event.items()}
+
+    def _masked(self, value: object) -> object:
+        match value:
+            case str():
+                return self._without_secrets(value)
+            case list() | tuple():
+                return [*map(self._masked, cast("Sequence[object]", value))]
+            case dict():
+                return {name: self._masked(inner) for name, inner in cast("Mapping[str, object]", value).items()}
+            case _:
+                return value
 
     def _without_secrets(self, words: str) -> str:
         for secret in self.secrets:

@@ -166,6 +166,38 @@ async def test_a_secret_of_any_shape_leaves_the_log_readable(tmp_path: Path) -> 
         assert "quo" not in str(mothership.events(colony, "env"))
 
 
+async def test_what_is_asked_is_shown_whole_though_it_holds_a_value_of_the_shell(tmp_path: Path) -> None:
+    async with served(tmp_path, given=settings(agents={"puppet": puppet("DEPLOY_ENV")})) as mothership:
+        steps = asks("q1", "Deploy to production?")
+        colony = await mothership.launch(*steps, agent_env={"DEPLOY_ENV": "production"})
+        await mothership.status(colony, "waiting_for_answer")
+        reply = await mothership.answer(colony, "q1", **{"Deploy to production?": "Yes"})
+        assert reply.status_code == 204
+        answered = await mothership.said(colony, "question_answered", question_id="q1")
+        assert answered["answers"] == {"Deploy to production?": "Yes"}
+
+
+async def test_an_agent_can_be_stopped_though_the_disk_is_full(tmp_path: Path) -> None:
+    async with served(tmp_path) as mothership:
+        colony = await mothership.launch(say("status", state="working"))
+        await mothership.status(colony, "running")
+        agent = mothership.mothership.fleet.get(colony).process
+        assert agent is not None
+        mothership.mothership.store.limit_pages(1)
+        for number in range(99):
+            if (await send(mothership, colony, f"m{number}", "x" * 9_000)).status_code == 507:
+                break
+        else:
+            raise AssertionError("the disk does not get full")
+        assert psutil.pid_exists(agent.pid)
+        reply = await mothership.call("POST", f"/api/sessions/{colony}/stop")
+        assert reply.status_code in (200, 507)
+        assert not psutil.pid_exists(agent.pid)
+        mothership.mothership.store.limit_pages(1 << 30)
+        assert (await mothership.call("POST", f"/api/sessions/{colony}/stop")).status_code == 200
+        assert mothership.session(colony)["status"] == "stopped"
+
+
 async def test_a_stop_does_not_wait_for_a_slow_start(tmp_path: Path) -> None:
     async with served(tmp_path) as mothership:
         colony = await mothership.launch(TURN_END)
