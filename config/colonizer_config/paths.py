@@ -116,7 +116,7 @@ class Paths:
 
     def socket(self, folder: EngineFolder) -> Path:
         """The private socket of the engine that owns `folder`: one short name for each data path."""
-        digest = hashlib.sha256(os.fsencode(folder.root.absolute())).hexdigest()[:8]
+        digest = hashlib.sha256(os.fsencode(folder.root.resolve())).hexdigest()[:8]
         preferred = self.runtime / f"{digest}.sock"
         if len(os.fsencode(preferred)) <= SOCKET_PATH_LIMIT_BYTES:
             return preferred

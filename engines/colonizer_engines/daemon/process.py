@@ -161,6 +161,8 @@ async def _live(mothership: Mothership, life: Life, listeners: _Listeners, repor
 
 def _circumstances(options: EngineOptions, token: str) -> Circumstances:
     ours = (options.settings.parent, options.folder.root, options.socket.parent)
+    with suppress(OSError):  # what is not there when an agent starts could not be hidden from it
+        options.settings.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     environment = dict(os.environ)
     return Circumstances(
         folders=Folders(options.folder.worktrees, options.folder.out, (*ours, *options.hidden)),

@@ -20,7 +20,7 @@ from colonizer_engines.mothership.run import Start
 from colonizer_engines.mothership.runner import Runner, RunnerError, RunnerStart
 from colonizer_engines.mothership.sandbox import Confinement, Sandbox, SandboxError, choose
 from colonizer_engines.mothership.session import ColonyId
-from colonizer_engines.mothership.worktrees import Worktree, create, remove
+from colonizer_engines.mothership.worktrees import Worktree, create, remove, remove_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +201,6 @@ def _remove_tree(folder: Path) -> None:
         folder.unlink()
     elif folder.exists():
         try:
-            shutil.rmtree(folder)
+            remove_tree(folder)
         except OSError as problem:
             raise RepositoryError(f"cannot remove {folder}: {problem.strerror}") from problem

@@ -13,7 +13,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 from colonizer_engines.mothership.bounded_process import WORDS_LIMIT_BYTES, run
 from colonizer_engines.mothership.git import plain
-from colonizer_engines.mothership.worktrees import Worktree, restore_links
+from colonizer_engines.mothership.worktrees import Worktree, branch_places, restore_links
 
 _TRIAL_LIMIT_S: Final = 10
 
@@ -37,12 +37,44 @@ _KEYS_IN_HOME: Final = (
     ".kube",
     ".netrc",
     ".password-store",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".config/containers",
+    ".config/doctl",
     ".config/gcloud",
     ".config/gh",
     ".config/git/credentials",
+    ".config/glab-cli",
+    ".config/hcloud",
+    ".config/hub",
+    ".config/op",
+    ".config/rclone",
+    ".config/tea",
     ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".npmrc",
+    ".oci",
+    ".pypirc",
+    ".s3cfg",
+    ".terraform.d",
+    ".vault-token",
 )
 """What lets its holder act in the person's name on other machines or on the screen: a colony only commits."""
+
+_MOVED_KEYS: Final = (
+    "AWS_CONFIG_FILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "AZURE_CONFIG_DIR",
+    "CLOUDSDK_CONFIG",
+    "DOCKER_CONFIG",
+    "GH_CONFIG_DIR",
+    "GLAB_CONFIG_DIR",
+    "GNUPGHOME",
+    "KUBECONFIG",
+    "NETRC",
+    "PASSWORD_STORE_DIR",
+)
+"""Variables that say that such a thing is somewhere else."""
 
 _INTERPRETER: Final = (Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parents[1])
 """What runs the engine, and agents that are part of it."""
@@ -203,6 +235,12 @@ def _private_places(environment: Mapping[str, str]) -> Iterator[Path]:
     yield Path("/run")
     home = Path(os.path.expanduser("~"))
     yield from (home / name for name in _KEYS_IN_HOME)
+    moved = environment.get("XDG_CONFIG_HOME")
+    if moved:
+        inner = (name.removeprefix(".config/") for name in _KEYS_IN_HOME if name.startswith(".config/"))
+        yield from (Path(moved) / name for name in inner)
+    for name in _MOVED_KEYS:
+        yield from (Path(path) for path in environment.get(name, "").split(os.pathsep) if path)
     addresses = environment.get("DBUS_SESSION_BUS_ADDRESS", "")
     sockets = (
         environment.get("XDG_RUNTIME_DIR"),
@@ -227,17 +265,18 @@ def _prepare(worktree: Worktree) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     # `git pack-refs`, and so `git gc`, removes the folder of branches when it becomes empty, under a running colony.
     # Git passes over names with this ending.
-    (_branch_places(worktree)[0] / _LOCK_NAME).touch()
+    lock = os.open(_branch_places(worktree)[0] / _LOCK_NAME, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    os.close(lock)
 
 
-def _branch_places(worktree: Worktree) -> tuple[Path, Path]:
+def _branch_places(worktree: Worktree) -> tuple[Path, ...]:
     """Where the clone keeps the branches of colonies, and their logs."""
-    namespace, slash, _ = worktree.branch.partition("/")
-    if not slash:
+    places = branch_places(worktree)
+    if not places:
         raise SandboxError(
             f"the branch {plain(worktree.branch)} lies among the person's own, which cannot be opened to it"
         )
-    return worktree.git_dir / "refs/heads" / namespace, worktree.git_dir / "logs/refs/heads" / namespace
+    return places
 
 
 def _object_places(worktree: Worktree) -> tuple[Path, Path]:

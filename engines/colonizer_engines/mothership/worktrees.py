@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
@@ -90,11 +91,11 @@ async def remove(worktree: Worktree) -> None:
         RepositoryError: Something cannot be removed.
     """
     try:
-        await asyncio.to_thread(_remove_tree, worktree.path)
+        await asyncio.to_thread(remove_tree, worktree.path)
         # Git hands a freed name to the next worktree, which may be the person's.
         if worktree.admin_dir.parent == worktree.git_dir / "worktrees" and _is_of(worktree.admin_dir, worktree.path):
             async with _turn(worktree.git_dir):
-                await asyncio.to_thread(_remove_tree, worktree.admin_dir)
+                await asyncio.to_thread(remove_tree, worktree.admin_dir)
     except OSError as error:
         raise RepositoryError(f"cannot remove {plain(str(worktree.path))}: {error.strerror}") from error
 
@@ -178,6 +179,8 @@ def restore_links(worktree: Worktree) -> None:
     """
     if worktree.admin_dir.is_symlink():
         raise NotADirectoryError(f"{worktree.admin_dir} is no folder")
+    for folder in (worktree.admin_dir, *branch_places(worktree)):
+        _drop_traps(folder)
     for path, content in (
         (worktree.path / ".git", f"gitdir: {worktree.admin_dir}\n"),
         (worktree.admin_dir / "gitdir", f"{worktree.path}/.git\n"),
@@ -189,6 +192,28 @@ def restore_links(worktree: Worktree) -> None:
             path.unlink(missing_ok=True)
             with path.open("xb") as file:
                 file.write(wanted)
+
+
+def branch_places(worktree: Worktree) -> tuple[Path, ...]:
+    """Where the clone keeps the branches of colonies, and their logs; none where they lie among the person's own."""
+    namespace, slash, _ = worktree.branch.partition("/")
+    if not slash:
+        return ()
+    return worktree.git_dir / "refs/heads" / namespace, worktree.git_dir / "logs/refs/heads" / namespace
+
+
+def _drop_traps(folder: Path) -> None:
+    """Removes what git puts nowhere: links, through which git would write elsewhere, and pipes, on which it would hang.
+
+    Raises:
+        OSError: One cannot be removed.
+    """
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(parent) / name
+            mode = path.lstat().st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                path.unlink()
 
 
 def look(worktree: Worktree, tip: str) -> AbstractAsyncContextManager[View]:
@@ -281,13 +306,16 @@ def _record(path: Path) -> bytes | None:
         return None
 
 
-def _remove_tree(folder: Path) -> None:
+def remove_tree(folder: Path) -> None:
     """Removes a folder, those in it included that their owner may not write, as package caches leave them."""
     try:
         shutil.rmtree(folder)
     except FileNotFoundError:
         return
     except PermissionError:
-        for parent, _, _ in os.walk(folder):
-            os.chmod(parent, 0o700)
+        os.chmod(folder, 0o700)
+        for parent, folders, _ in os.walk(folder):  # a folder is listed after its parent was handed out
+            for name in folders:
+                if not os.path.islink(inner := os.path.join(parent, name)):
+                    os.chmod(inner, 0o700)
         shutil.rmtree(folder)

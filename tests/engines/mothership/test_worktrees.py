@@ -12,7 +12,7 @@ from textwrap import dedent
 import pytest
 
 from colonizer_engines.mothership.repositories import Base, RepositoryError, identify, launch_base
-from colonizer_engines.mothership.worktrees import commits, create, leftovers, remove, restore_links
+from colonizer_engines.mothership.worktrees import commits, create, leftovers, remove, remove_tree, restore_links
 from real_git import Clone, new_clone, new_colony
 
 pytestmark = pytest.mark.anyio
@@ -345,6 +345,33 @@ async def test_the_links_of_a_worktree_are_restored(tmp_path: Path) -> None:
     assert {name: (colony.admin_dir / name).read_bytes() for name in before} == before
     assert (colony.admin_dir / "config.worktree").read_bytes() == b""
     assert (tmp_path / "precious").read_text() == "mine\n"
+
+
+async def test_what_an_agent_planted_in_gits_own_folders_is_taken_away(tmp_path: Path) -> None:
+    clone = new_clone(tmp_path / "clone")
+    colony = await new_colony(clone, tmp_path / "data")
+    precious = tmp_path / "precious"
+    branches = clone.git_dir / "refs/heads/colonizer"
+    (colony.admin_dir / "COMMIT_EDITMSG").symlink_to(precious)
+    (colony.admin_dir / "logs/HEAD").unlink(missing_ok=True)
+    (colony.admin_dir / "logs/HEAD").symlink_to(precious)
+    (branches / "engine.lock").symlink_to(precious)
+    os.mkfifo(branches / "zz")
+    (clone.git_dir / "logs/refs/heads/colonizer/away").symlink_to(tmp_path)
+    restore_links(colony)
+    clone.commit({"work": "done\n"}, cwd=colony.path)
+    assert colony.branch in clone.git("branch", "--list", "colonizer/*")
+    assert not precious.exists()
+
+
+async def test_folders_that_their_owner_may_not_open_are_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    (folder / "shut" / "inner").mkdir(parents=True)
+    (folder / "shut" / "inner" / "file").write_text("x")
+    for path in (folder / "shut" / "inner", folder / "shut", folder):
+        path.chmod(0)
+    remove_tree(folder)
+    assert not folder.exists()
 
 
 async def test_a_folder_in_the_place_of_a_link_is_not_removed(tmp_path: Path) -> None:
