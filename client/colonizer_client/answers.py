@@ -52,11 +52,13 @@ def matched(question: OpenQuestion, text: str) -> AnswerBody:
 
     Raises:
         NothingToAnswer: The question carries no questions.
-        UnmatchedAnswer: A number out of range, an ambiguous label, or free text for several questions.
+        UnmatchedAnswer: Nothing, a number out of range, an ambiguous label, or free text for several questions.
     """
     if not question.prompts:
         raise NothingToAnswer("the pending question carries no questions; answer it in the cockpit")
     first, text = question.prompts[0], text.strip()
+    if not text:
+        raise UnmatchedAnswer("the answer is empty: nothing was sent")
     if _UNSIGNED_64.fullmatch(text) and int(text) < _UNSIGNED_64_LIMIT:
         number = int(text)
         if not 1 <= number <= len(first.options):

@@ -34,8 +34,14 @@ def test_a_number_or_a_whole_label_chooses_an_option(text: str, label: str) -> N
     }
 
 
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_nothing_is_no_answer(text: str) -> None:
+    with pytest.raises(UnmatchedAnswer, match="the answer is empty: nothing was sent"):
+        matched(question("q-1", BASE), text)
+
+
 @pytest.mark.parametrize(
-    "text", ["-1", "1.0", "18446744073709551616", "9" * 6000, "+", "1 2", "mai", "main branch", "", "ｄev", "１"]
+    "text", ["-1", "1.0", "18446744073709551616", "9" * 6000, "+", "1 2", "mai", "main branch", "ｄev", "１"]
 )
 def test_what_is_neither_is_free_text_for_a_single_question(text: str) -> None:
     assert sent(matched(question("q-1", BASE), f" {text} ")) == {

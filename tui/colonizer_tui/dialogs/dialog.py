@@ -58,7 +58,8 @@ class Dialog(ModalScreen[T], Generic[T]):
 
     def set_lines(self, name: str, lines: list[Line]) -> None:
         """Shows lines in one of the dialog's parts."""
-        self.query_one(f"#{name}", Lines).set_lines(lines)
+        for part in self.query(f"#{name}").results(Lines):  # none where the dialog has just been left
+            part.set_lines(lines)
 
 
 def box_width(dialog: Widget) -> int:

@@ -53,18 +53,19 @@ class Viewer(Dialog[None]):
 
     def __init__(self, title: str, text: str) -> None:
         super().__init__()
-        self._title, self._text = title, text
+        self._title = title
+        self._body = TextLines(text)
 
     def parts(self) -> ComposeResult:
         """Title, text, foot."""
         yield Lines(id="viewer-title")
-        yield TextLines(self._text)
+        yield self._body
         yield Lines(id="viewer-foot")
 
     def on_mount(self) -> None:
         """The text gets the keys."""
         self.set_lines("viewer-title", [line(Span(self._title, "strong"))])
-        give_keys(self.query_one(TextLines))
+        give_keys(self._body)
         self.call_after_refresh(self._draw_foot)
 
     def on_resize(self) -> None:
@@ -80,11 +81,12 @@ class Viewer(Dialog[None]):
         return super().take_key(event)
 
     def _draw_foot(self) -> None:
-        text = self.query_one(TextLines)
-        below = text.lines_below
+        below = self._body.lines_below
         more = line(Span("j pagedown", "key"), Span(f" {words.count(below, 'more line')} below", "muted"))
         left = more if below else line(Span("the end", "muted"))
-        self.set_lines("viewer-foot", [spread(left, line(Span("esc", "key"), Span(" back", "muted")), text.size.width)])
+        self.set_lines(
+            "viewer-foot", [spread(left, line(Span("esc", "key"), Span(" back", "muted")), self._body.size.width)]
+        )
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -98,8 +98,8 @@ def confinement(state: EndpointState) -> str:
         )
     if state.sandbox:
         return (
-            f"Agents run here in a sandbox ({state.sandbox}): they can change their own worktree and nothing else, "
-            "and see neither your keys nor this program's tokens."
+            f"Agents run here in a sandbox ({state.sandbox}): they write only their worktree, branch and artifacts, "
+            "and do not see your keys in their usual places, nor this program's tokens."
         )
     return ""
 
