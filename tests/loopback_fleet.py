@@ -23,7 +23,15 @@ def loopback_fleet(server: FleetServer) -> Generator[int]:
     with tcp_port("127.0.0.1", 0) as listening:
         loop = asyncio.new_event_loop()
         listener = Listener(server)
-        serving = threading.Thread(target=lambda: loop.run_until_complete(listener.run_on(listening)))
+
+        async def serve() -> None:
+            await listener.run_on(listening)
+            hanging = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in hanging:
+                task.cancel()
+            await asyncio.gather(*hanging, return_exceptions=True)
+
+        serving = threading.Thread(target=lambda: loop.run_until_complete(serve()))
         serving.start()
         try:
             yield listening.getsockname()[1]

@@ -9,6 +9,7 @@ from typing import TypeVar
 import psutil
 from textual.pilot import Pilot
 
+from colonizer_cli.cockpit_hosts import CockpitHosts
 from colonizer_cli.local import local_engine
 from colonizer_cli.wiring import Wiring
 from colonizer_client.engine import LocalEngine
@@ -81,6 +82,7 @@ def cockpit_app() -> CockpitApp:
             repo=lambda: "" if local.standing_in is None else local.standing_in.name_raw,
             agents=("demo",),
             crash_folder=paths.engine.root,
+            hosts=CockpitHosts(paths, wiring),
         ),
     )
 

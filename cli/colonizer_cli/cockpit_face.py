@@ -4,6 +4,7 @@ import os
 
 from msgspec.structs import replace
 
+from colonizer_cli.cockpit_hosts import CockpitHosts
 from colonizer_cli.local import agent_env
 from colonizer_cli.settings_watch import SettingsWatch
 from colonizer_cli.wiring import Wiring
@@ -39,6 +40,7 @@ def _surroundings(paths: Paths, loaded: Loaded, wiring: Wiring) -> Surroundings:
         theme=_theme(settings.ui.theme),
         ascii=settings.ui.ascii or terminal.wants_ascii(os.environ),
         crash_folder=paths.engine.root,
+        hosts=CockpitHosts(paths, wiring),
         problems=() if loaded.problem is None else (str(loaded.problem),),
     )
 

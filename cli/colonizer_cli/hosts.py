@@ -4,7 +4,10 @@ A token is tried before it is kept, is kept for its address alone, and where it 
 from a link, and never from what a server says.
 """
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
 
 from colonizer_cli.failures import ExitCode, Failed
 from colonizer_cli.mothership import through
@@ -150,9 +153,10 @@ class Hosts:
             SecretError: The token of the address before cannot be forgotten.
         """
         edit = self._edit()
-        tags = next((row.tags for row in edit.settings.endpoints if row.name == endpoint.name), ())
-        row = EndpointSettings(EndpointName(name), endpoint.kind, written, tags=tags)
-        changed = Endpoint(row.name, row.kind, row.target, Origin.SETTINGS, tags)
+        before = edit.endpoint(endpoint.name)
+        address = before.address if written == str(endpoint.address) else written
+        row = replace(before, name=EndpointName(name), address=address)
+        changed = Endpoint(row.name, row.kind, row.target, Origin.SETTINGS, row.tags)
         edit.replace_endpoint(endpoint.name, row)
         edit.save()
         self._forget_unused(endpoint)
@@ -187,6 +191,20 @@ def remote(endpoint: Endpoint) -> RemoteAddress:
     if isinstance(endpoint.address, HttpAddress | SshAddress):
         return endpoint.address
     raise Failed(f"{endpoint.name} has no token of its own", ExitCode.USAGE)
+
+
+def signed_out(endpoint: Endpoint, places: Iterable[Place], others: Iterable[str]) -> str:
+    """What signing out did, in words."""
+    where, also = ", ".join(places), ", ".join(others)
+    if not where:
+        return f"{endpoint.name} had no token here"
+    return f"{endpoint.name} signed out: its token is forgotten ({where})" + (f"; {also} used it too" if also else "")
+
+
+def removed(name: str, places: Iterable[Place]) -> str:
+    """What removing an endpoint did, in words."""
+    where = ", ".join(places)
+    return f"{name} removed" + (f"; its token is forgotten ({where})" if where else "")
 
 
 def exposure(endpoint: Endpoint) -> str:

@@ -59,6 +59,9 @@ class EndpointState(Value):
     """Since when the health is what it is."""
     error: str = ""
     """Why it is not live, in words."""
+    fault: str = ""
+    """Why it was not live the last time that it was not; it stays when the connection is back."""
+    fault_at: float | None = None
     retry_at: float | None = None
     standing: Standing | None = None
     version: str = ""

@@ -29,6 +29,7 @@ from colonizer_tui.dialogs.help import Help
 from colonizer_tui.dialogs.viewer import Viewer
 from colonizer_tui.fates import Fates
 from colonizer_tui.guard import ControlGuard
+from colonizer_tui.host_keys import HostKeys
 from colonizer_tui.keyboard import Keyboard
 from colonizer_tui.keys import keymap
 from colonizer_tui.panes.card import CardPane
@@ -73,6 +74,7 @@ class CockpitApp(App[None]):
         self.keymap = keymap(surroundings.keys)
         self.deck = Deck(self.keymap, surroundings.default_endpoint)
         self._colony_keys = ColonyKeys(self.deck, cockpit, self)
+        self._host_keys = HostKeys(self.deck, cockpit, self, lambda action: self.keymap.shown(action))
         self._reading = Reading(self.deck, cockpit, self)
         self._fates = Fates(cockpit, self)
         self._subscription = cockpit.subscribe()
@@ -312,7 +314,14 @@ class CockpitApp(App[None]):
         return "" if is_known else f"[ui] theme: there is no theme {wanted}; there are {', '.join(theme.NAMES)}"
 
     def _make_keyboard(self) -> Keyboard:
-        return Keyboard(self.keymap, lambda: [self.deck.workspace, self.deck, self._colony_keys, self])
+        return Keyboard(self.keymap, self._outer)
+
+    def _outer(self) -> Sequence[object]:
+        """Who is asked for what a key does after the widget with the focus, from the inside outwards."""
+        inner = [self._colony_keys, self._host_keys]
+        if self.deck.workspace is self.deck.connections:
+            inner.reverse()
+        return [self.deck.workspace, self.deck, *inner, self]
 
     def _tell_problems(self) -> None:
         for problem in filter(None, (*self.surroundings.problems, *self.keymap.problems, self._theme_problem)):

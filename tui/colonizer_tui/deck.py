@@ -6,10 +6,10 @@ from textual.widgets import Input, TextArea
 
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership.models import Colony
-from colonizer_client.snapshot import Topics
+from colonizer_client.snapshot import EndpointState, Topics
 from colonizer_tui.intents import desk_of
 from colonizer_tui.keys import Hint, Keymap
-from colonizer_tui.present import abilities, footer, header
+from colonizer_tui.present import abilities, footer, header, host_abilities
 from colonizer_tui.present.footer import KeyHint
 from colonizer_tui.present.header import Tab
 from colonizer_tui.present.view import View, answerable
@@ -78,6 +78,14 @@ class Deck(Widget):
         key = self.workspace.colony
         return None if key is None else self.view.snapshot.colonies.get(key)
 
+    @property
+    def host(self) -> EndpointState | None:
+        """The host that the keys are about: the selected one, elsewhere that of the colony."""
+        if self.workspace is self.connections:
+            return self.connections.list.endpoint
+        colony = self.colony
+        return None if colony is None else self.view.snapshot.endpoint_of(colony.key)
+
     def show(self, view: View, topics: Topics) -> None:
         """Shows a moment."""
         if not self.is_attached:
@@ -111,6 +119,8 @@ class Deck(Widget):
             return abilities.host_refusal(action, self.view.snapshot.endpoints.get(self._launches_on))
         if action in ("next_need", "previous_need"):
             return "" if self.view.needs else "nothing needs you"
+        if action in host_abilities.ACTIONS:
+            return host_abilities.refusal(action, self.host)
         if action not in abilities.ACTIONS or self.workspace is self.connections:
             return ""
         colony, snapshot = self.colony, self.view.snapshot

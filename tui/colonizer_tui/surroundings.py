@@ -9,6 +9,7 @@ from colonizer_client.identity import EndpointName
 from colonizer_config.settings import LOCAL
 from colonizer_config.value import Value
 from colonizer_tui import theme
+from colonizer_tui.hosts import Hosts
 
 
 class Surroundings(Value):
@@ -27,6 +28,8 @@ class Surroundings(Value):
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
     theme: str = theme.DEFAULT_THEME
     ascii: bool = False
+    hosts: Hosts | None = None
+    """What changes the person's list of hosts; None where nothing does."""
     problems: Sequence[str] = ()
     """What is wrong with the settings, in words."""
     reread: "Callable[[], Surroundings | None]" = lambda: None

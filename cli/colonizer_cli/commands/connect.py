@@ -8,7 +8,7 @@ import click
 from colonizer_cli import output
 from colonizer_cli.failures import ExitCode, Failed, end_with, exit_code
 from colonizer_cli.health import Health, check
-from colonizer_cli.hosts import Hosts, exposure, remote
+from colonizer_cli.hosts import Hosts, exposure, remote, removed, signed_out
 from colonizer_cli.local import local_engine
 from colonizer_cli.options import JSON, TOKEN_FILE, GlobalOptions, PlainGroup
 from colonizer_cli.sign_in import agreed, read_address, read_token, secret_line
@@ -89,14 +89,7 @@ def logout(name: str) -> None:
     """
     hosts = Hosts(Paths.from_environment())
     endpoint = hosts.find(name)
-    places = hosts.sign_out(endpoint)
-    others = hosts.sharing(endpoint)
-    also = f"; {', '.join(others)} used it too" if others else ""
-    output.say(
-        f"{name} signed out: its token is forgotten ({', '.join(places)}){also}"
-        if places
-        else f"{name} had no token here"
-    )
+    output.say(signed_out(endpoint, hosts.sign_out(endpoint), hosts.sharing(endpoint)))
 
 
 @connect.command("list", takes=(JSON,))
@@ -136,8 +129,7 @@ def test_endpoints(options: GlobalOptions, name: str | None) -> None:
 def remove(name: str) -> None:
     """Remove an endpoint from the settings, and forget its token."""
     hosts = Hosts(Paths.from_environment())
-    places = hosts.remove(hosts.in_settings(name))
-    output.say(f"{name} removed" + (f"; its token is forgotten ({', '.join(places)})" if places else ""))
+    output.say(removed(name, hosts.remove(hosts.in_settings(name))))
 
 
 @connect.command(takes=())

@@ -199,7 +199,8 @@ class MothershipLink:
             self._failures = 0
         refused = [cause for cause in causes if isinstance(cause, SignInNeeded | Forbidden)]
         health = Health.SIGNED_OUT if refused else Health.SILENT
-        self._set(health=health, error=str((refused or causes)[0]))
+        error = str((refused or causes)[0])
+        self._set(health=health, error=error, fault=error, fault_at=self._clock.now())
 
     async def _standing(self, transport: HttpTransport) -> Standing | None:
         """What the token may do, None where an older server does not tell."""

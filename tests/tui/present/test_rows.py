@@ -56,6 +56,7 @@ GLYPHS = Glyphs()
 ANSWERED = {"suspended": True, "answered_while_suspended": True}
 BACK_IN_AN_HOUR = Parked("hold_timeout", resumes_at=NOW + 3_600)
 PHONE = Standing(is_owner=False, scope="read", name="phone", orgs=("acme",), repos=("a/b",))
+CAPPED = Standing(is_owner=False, scope="launch", max_concurrent=3, budget_usd_per_day=2.5)
 WORDY = "日本語 and a lot of words that go on and on " * 9
 
 
@@ -299,7 +300,13 @@ def told(state: EndpointState, width: int = 60) -> list[str]:
     [
         ({"skew_s": 86_400.0}, "Its clock is 1 d 0 h ahead of ours; ages count by its own."),
         ({"skew_s": -90.0}, "Its clock is 1 min behind ours; ages count by its own."),
-        ({"is_polled": True}, "list    asked for every 3 s"),
+        ({"is_polled": True}, "list    asked for every 3 s: it has no live stream"),
+        ({"is_polled": True, "standing": PHONE}, "list    asked for every 3 s: its token may see no live stream"),
+        ({"token_place": "keyring"}, "token   scope owner · keyring"),
+        ({"standing": None}, "token   taken; this server does not tell what it may do"),
+        ({"fault": "no route to host", "fault_at": NOW - 60}, "trouble 1 min ago: no route to host"),
+        ({"standing": CAPPED}, "limits  3 colonies at once · $2.50 a day"),
+        ({"health": Health.SIGNED_OUT}, "nothing is sent there · l signs in · r asks again"),
         ({}, "list    followed live"),
         ({"unreadable_rows": 2}, "2 rows of its list could not be read."),
         ({"standing": PHONE}, "token   scope read (phone)"),

@@ -44,7 +44,9 @@ class ColonyList(KeyedList[ColonyKey]):
 
     def show(self, view: View, topics: Topics) -> None:
         """Shows a moment; the order changes only when the cursor rests."""
-        changed = bool(topics.colonies or topics.endpoints)
+        # What came while another workspace was in front is in no topics: then the colonies are others than before.
+        is_new = view.snapshot.colonies is not self._view.snapshot.colonies
+        changed = bool(is_new or topics.colonies or topics.endpoints)
         self._view = view
         self._columns = fleet.columns(self.text_width - 1, view)
         if changed:

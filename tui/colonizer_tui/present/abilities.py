@@ -15,6 +15,7 @@ _SCOPES: Mapping[str, str] = {
     "resume": "operate",
     "clean_up": "owner",
     "colonize": "launch",
+    "tokens": "owner",
 }
 """The least scope of an action's route (spec 2.3)."""
 

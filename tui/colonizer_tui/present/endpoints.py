@@ -7,6 +7,7 @@ from colonizer_tui.present import words
 from colonizer_tui.present.inspector import LABEL_WIDTH
 from colonizer_tui.present.line import EMPTY, Line, Span, column, wrap
 from colonizer_tui.present.states import Glyphs
+from colonizer_tui.present.tokens import bounds
 
 SKEW_SHOWN_S = 2
 """A smaller difference of two clocks is nothing but the way between them."""
@@ -61,6 +62,9 @@ def details(state: EndpointState, now: float, width: int) -> Iterator[Line]:
             yield (Span(text, role),)
     if state.retry_at is not None and state.retry_at > now:
         yield (Span(f"next try in {words.duration(state.retry_at - now)} · r asks now", "muted"),)
+    if state.health is Health.SIGNED_OUT and state.is_own:
+        for text in wrap("nothing is sent there · l signs in · r asks again", width):
+            yield (Span(text, "muted"),)
     if state.notice:
         for text in wrap(state.notice, width):
             yield (Span(text, "attention"),)
@@ -69,13 +73,15 @@ def details(state: EndpointState, now: float, width: int) -> Iterator[Line]:
     yield _fact("kind", "local engine, on this machine" if state.is_local else state.kind)
     if state.version:
         yield _fact("version", state.version)
-    yield from _standing(state)
+    yield from _standing(state, width)
     is_live = state.health is Health.LIVE
     if state.latency_s is not None:
         yield _fact("answers" if is_live else "answered", f"in {state.latency_s * 1000:.0f} ms")
     if state.as_of is not None:
-        followed = "asked for every 3 s" if state.is_polled else "followed live"
-        yield _fact("list", followed if is_live else f"as of {words.duration(now - state.as_of)} ago")
+        kept = _followed(state) if is_live else f"as of {words.duration(now - state.as_of)} ago"
+        yield from _facts("list", kept, width)
+    if is_live and state.fault and state.fault_at is not None:
+        yield from _facts("trouble", f"{words.duration(now - state.fault_at)} ago: {state.fault}", width)
     if state.skew_s is not None and abs(state.skew_s) >= SKEW_SHOWN_S:
         ahead = "ahead of" if state.skew_s > 0 else "behind"
         yield from _warning(
@@ -104,15 +110,26 @@ def confinement(state: EndpointState) -> str:
     return ""
 
 
-def _standing(state: EndpointState) -> Iterator[Line]:
+def _standing(state: EndpointState, width: int) -> Iterator[Line]:
     standing = state.standing
     if standing is None:
+        if state.health is Health.LIVE:
+            yield _fact("token", "taken; this server does not tell what it may do")
         return
     name = f" ({standing.name})" if standing.name else ""
-    yield _fact("token", f"scope {standing.scope}{name}")
-    limits = ", ".join((*standing.orgs, *standing.repos))
+    place = f" · {state.token_place}" if state.token_place else ""
+    yield _fact("token", f"scope {standing.scope}{name}{place}")
+    limits = " · ".join(bounds(standing.orgs, standing.repos, standing.max_concurrent, standing.budget_usd_per_day))
     if limits:
-        yield _fact("limits", limits)
+        yield from _facts("limits", limits, width)
+
+
+def _followed(state: EndpointState) -> str:
+    """How its list is kept true."""
+    if not state.is_polled:
+        return "followed live"
+    is_owner = state.standing is not None and state.standing.is_owner
+    return f"asked for every 3 s: {'it has' if is_owner else 'its token may see'} no live stream"
 
 
 def _is_odd(state: EndpointState) -> bool:
@@ -121,6 +138,13 @@ def _is_odd(state: EndpointState) -> bool:
 
 def _warning(text: str, width: int) -> Iterator[Line]:
     yield from ((Span(part, "attention"),) for part in wrap(text, width))
+
+
+def _facts(label: str, value: str, width: int) -> Iterator[Line]:
+    """A fact of any length."""
+    first, *others = wrap(value, max(width - LABEL_WIDTH, 8)) or ("",)
+    yield _fact(label, first)
+    yield from (_fact("", part) for part in others)
 
 
 def _fact(label: str, value: str) -> Line:

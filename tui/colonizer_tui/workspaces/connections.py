@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from colonizer_client.identity import EndpointName
 from colonizer_client.snapshot import Topics
 from colonizer_tui.keys import Hint, hints_of
 from colonizer_tui.panes.endpoint_list import EndpointList
-from colonizer_tui.present import endpoints
+from colonizer_tui.present import endpoints, host_abilities
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.lines import Lines
@@ -30,6 +31,7 @@ class Connections(Workspace):
         super().__init__(id=id)
         self.list = EndpointList(id="connections-list")
         self._caption, self._detail = Lines(), Lines()
+        self._wanted: EndpointName | None = None
 
     def compose(self) -> ComposeResult:
         """List and detail."""
@@ -45,11 +47,17 @@ class Connections(Workspace):
         self.view = view
         self.set_class(self.room < NARROW, "narrow")
         self.list.show(view)
+        if self._wanted is not None and self.list.select(self._wanted):
+            self._wanted = None
         self._caption.set_lines([endpoints.caption(self.list.text_width)])
         state = self.list.endpoint
         width = max(self._detail.size.width - 1, 20)
         lines = [] if state is None else list(endpoints.details(state, view.now, width))
         self._detail.set_lines(lines)
+
+    def select_new(self, name: EndpointName) -> None:
+        """Puts the cursor on a host that was just added or renamed, as soon as it is in the list."""
+        self._wanted = name
 
     def on_keyed_list_moved(self) -> None:
         """Shows the connection under the cursor."""
@@ -61,4 +69,12 @@ class Connections(Workspace):
 
     def hints(self) -> Sequence[Hint]:
         """What helps with a connection."""
-        return (Hint("resume", "ask now"), *hints_of("fleet", "needs_you"))
+        refusal = host_abilities.refusal(host_abilities.REMOVE, self.list.endpoint)
+        remove = Hint(host_abilities.REMOVE, "remove", reason=refusal)
+        return (
+            *hints_of("sign_in", "add"),
+            Hint("resume", "reconnect"),
+            *hints_of("edit"),
+            remove,
+            *hints_of("tokens", "wire_log", "sign_out", "fleet", "needs_you"),
+        )
