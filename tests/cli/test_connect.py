@@ -236,6 +236,92 @@ def test_an_endpoint_that_is_not_there_is_not_removed() -> None:
     assert done == Done(1, "", "colonizer: there is no endpoint hq in cockpit.toml\n")
 
 
+NEW = "ab12cd" * 10
+
+
+def add_hq(mothership: ScriptedMothership) -> None:
+    assert colonizer("connect", "add", "hq", mothership.host, "--plain-file", stdin=f"{SECRET}\n").exit == 0
+
+
+@pytest.mark.parametrize("pasted", [NEW, "http://{host}/?token=" + NEW, "http://127.0.0.1:7878/?token=" + NEW])
+def test_signing_in_again_puts_another_token_in_the_place_of_the_first(
+    pasted: str, mothership: ScriptedMothership, paths: Paths
+) -> None:
+    add_hq(mothership)
+    before = paths.settings.read_text(encoding="utf-8")
+    done = colonizer("connect", "login", "hq", "--plain-file", stdin=pasted.format(host=mothership.host) + "\n")
+    assert done == Done(0, f"hq signed in: http://{mothership.host}, scope operate, token kept in: plain file\n", "")
+    assert mothership.asked[-1].token == NEW
+    assert kept(paths, mothership.host) == NEW
+    assert paths.settings.read_text(encoding="utf-8") == before
+
+
+def test_a_link_for_another_host_is_not_sent_anywhere(mothership: ScriptedMothership, paths: Paths) -> None:
+    add_hq(mothership)
+    asked = len(mothership.asked)
+    done = colonizer("connect", "login", "hq", "--plain-file", stdin=f"http://evil.example/?token={NEW}\n")
+    assert done.exit == 2
+    assert f"this link is for http://evil.example, not for http://{mothership.host}: nothing was sent" in done.stderr
+    assert NEW not in done.stderr
+    assert (len(mothership.asked), kept(paths, mothership.host)) == (asked, SECRET)
+
+
+def test_a_token_that_is_refused_leaves_the_one_before(mothership: ScriptedMothership, paths: Paths) -> None:
+    add_hq(mothership)
+    mothership.replies = UNKNOWN
+    assert colonizer("connect", "login", "hq", "--plain-file", stdin=f"{NEW}\n").exit == 3
+    assert kept(paths, mothership.host) == SECRET
+
+
+def test_signing_in_takes_the_token_from_a_file_and_keeps_none_unasked(
+    mothership: ScriptedMothership, paths: Paths, tmp_path: Path
+) -> None:
+    add_hq(mothership)
+    (tmp_path / "token").write_text(NEW, encoding="ascii")
+    argv = ("connect", "login", "hq", "--token-file", str(tmp_path / "token"))
+    done = colonizer(*argv)
+    assert (done.exit, kept(paths, mothership.host)) == (1, SECRET)
+    assert "--plain-file; nothing was kept" in done.stderr
+    done = colonizer(*argv, "--plain-file", "--json")
+    assert json.loads(done.stdout)["token_kept_in"] == "plain file"
+    assert kept(paths, mothership.host) == NEW
+
+
+@pytest.mark.parametrize("command", ["login", "logout"])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("local", "the local engine keeps its own token"),
+        ("mothership", "signed in to by "),
+        ("brain", "of kind graph"),
+        ("nobody", "there is no endpoint called nobody; known here: local, mothership, brain"),
+    ],
+)
+def test_what_nobody_signs_in_to_says_so(command: str, name: str, words: str, paths: Paths) -> None:
+    paths.config.mkdir(parents=True)
+    paths.published_token.write_text(SECRET, encoding="ascii")
+    paths.settings.write_text(
+        '[[endpoints]]\nname = "brain"\nkind = "graph"\naddress = "http://127.0.0.1:1/mcp"\n', encoding="utf-8"
+    )
+    done = colonizer("connect", command, name, stdin=f"{NEW}\n")
+    assert (done.exit, done.stdout) == (2, "")
+    assert words in done.stderr
+
+
+def test_signing_out_forgets_the_token_and_leaves_the_settings(mothership: ScriptedMothership, paths: Paths) -> None:
+    for name in ("hq", "again"):
+        colonizer("connect", "add", name, mothership.host, "--plain-file", stdin=f"{SECRET}\n")
+    before = paths.settings.read_text(encoding="utf-8")
+    done = colonizer("connect", "logout", "hq")
+    assert done == Done(0, "hq signed out: its token is forgotten (plain file); again used it too\n", "")
+    assert kept(paths, mothership.host) is None
+    assert paths.settings.read_text(encoding="utf-8") == before
+    assert colonizer("connect", "logout", "hq") == Done(0, "hq had no token here\n", "")
+    done = colonizer("connect", "test", "hq")
+    assert done.exit == 3
+    assert "sign in with `colonizer connect login hq`" in done.stderr
+
+
 def test_a_list_shows_how_each_endpoint_stands(mothership: ScriptedMothership, paths: Paths) -> None:
     colonizer("connect", "add", "hq", mothership.host, "--plain-file", stdin=f"{SECRET}\n")
     with paths.settings.open("a", encoding="utf-8") as file:

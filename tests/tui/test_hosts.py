@@ -173,7 +173,7 @@ async def test_after_signing_in_the_new_token_counts_at_once() -> None:
         await it.type(TOKEN)
         await it.press("enter")
         await it.shows("signed in to hq: scope read (reader), token kept in: keyring")
-        await it.shows("scope read (reader) · keyring", "its token may see no live stream")
+        await it.shows("scope read (reader) · keyring", "no live stream for its token")
         assert it.kept() == TOKEN
 
 

@@ -301,7 +301,7 @@ def told(state: EndpointState, width: int = 60) -> list[str]:
         ({"skew_s": 86_400.0}, "Its clock is 1 d 0 h ahead of ours; ages count by its own."),
         ({"skew_s": -90.0}, "Its clock is 1 min behind ours; ages count by its own."),
         ({"is_polled": True}, "list    asked for every 3 s: it has no live stream"),
-        ({"is_polled": True, "standing": PHONE}, "list    asked for every 3 s: its token may see no live stream"),
+        ({"is_polled": True, "standing": PHONE}, "list    asked for every 3 s: no live stream for its token"),
         ({"token_place": "keyring"}, "token   scope owner · keyring"),
         ({"standing": None}, "token   taken; this server does not tell what it may do"),
         ({"fault": "no route to host", "fault_at": NOW - 60}, "trouble 1 min ago: no route to host"),

@@ -84,6 +84,11 @@ class WireLog(Dialog[None]):
         self._list, self._passage = PassageList(), PassageView()
         self._version = -1
 
+    @property
+    def is_up_to_date(self) -> bool:
+        """Whether everything that was recorded is shown."""
+        return self._version == self._recorder.version
+
     def parts(self) -> ComposeResult:
         """Title, list, passage, foot."""
         yield Lines(id="wire-title")
@@ -128,7 +133,7 @@ class WireLog(Dialog[None]):
         return super().take_key(event)
 
     def _take(self) -> None:
-        if self._recorder.version != self._version:
+        if not self.is_up_to_date:
             self._version = self._recorder.version
             self._list.take(self._recorder)
             self._draw_title()
@@ -143,7 +148,7 @@ class WireLog(Dialog[None]):
             Span("tab", "key"),
             Span(" the other half   ", "muted"),
             Span("esc", "key"),
-            Span(" back, and forget this", "muted"),
+            Span(" back", "muted"),
         )
         self.set_lines("wire-foot", [foot])
         self._passage.show(self._list.passage)

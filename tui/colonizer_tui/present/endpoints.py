@@ -129,11 +129,11 @@ def _followed(state: EndpointState) -> str:
     if not state.is_polled:
         return "followed live"
     is_owner = state.standing is not None and state.standing.is_owner
-    return f"asked for every 3 s: {'it has' if is_owner else 'its token may see'} no live stream"
+    return f"asked for every 3 s: {'it has no live stream' if is_owner else 'no live stream for its token'}"
 
 
 def _is_odd(state: EndpointState) -> bool:
-    return bool(state.unreadable_rows) or (state.skew_s is not None and abs(state.skew_s) >= SKEW_SHOWN_S)
+    return bool(state.unreadable_rows or state.notice) or (state.skew_s is not None and abs(state.skew_s) >= SKEW_SHOWN_S)
 
 
 def _warning(text: str, width: int) -> Iterator[Line]:

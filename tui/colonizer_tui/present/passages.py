@@ -19,11 +19,12 @@ def row(passage: Passage, width: int) -> Line:
     """Time, method, path, status, duration and size."""
     room = max(width - 12 - METHOD_WIDTH - OUTCOME_WIDTH - NUMBERS_WIDTH, 8)
     is_status = passage.outcome.isdecimal()
+    outcome = "failed" if passage.is_fault and not is_status else passage.outcome
     return line(
         Span(f" {words.clock_to_the_second(passage.at)}  ", "muted"),
         Span(column(passage.method, METHOD_WIDTH), "strong" if passage.duration_s is not None else "info"),
         Span(column(passage.path, room) + " ", ""),
-        Span(column(passage.outcome, OUTCOME_WIDTH), _role(passage) if is_status or passage.is_fault else "muted"),
+        Span(column(outcome, OUTCOME_WIDTH), _role(passage) if is_status or passage.is_fault else "muted"),
         Span(column(_duration(passage), 8, right=True) + column(_size(passage), 10, right=True), "muted"),
     )
 
@@ -76,7 +77,9 @@ def _role(passage: Passage) -> str:
 
 
 def _duration(passage: Passage) -> str:
-    return "" if passage.duration_s is None else f"{passage.duration_s * 1000:,.0f} ms"
+    if passage.duration_s is None:
+        return ""
+    return f"{passage.duration_s * 1000:.0f} ms" if passage.duration_s < 9.9995 else f"{passage.duration_s:,.1f} s"
 
 
 def _size(passage: Passage) -> str:
