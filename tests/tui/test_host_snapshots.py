@@ -102,7 +102,7 @@ def recorded() -> Recorder:
 
 def token(name: str, scope: str, days: float, **limits: Any) -> TokenRecord:
     """A token that was made so many days ago."""
-    known = {"orgs": (), "repos": (), "created_at": NOW - days * 86_400, "last_used_at": None, **limits}
+    known: dict[str, Any] = {"orgs": (), "repos": (), "created_at": NOW - days * 86_400, "last_used_at": None, **limits}
     return TokenRecord(id_raw=name, id=f"tok_{name}", name=name, scope=scope, **known)
 
 

@@ -332,5 +332,6 @@ async def test_what_cannot_be_done_with_a_host_says_why() -> None:
         it.server.standing = READER
         await it.press("r")
         await it.shows("scope read")
+        await it.is_live()
         await it.press("T")
         await it.shows("the token of hq has scope read; this needs owner")

@@ -1,8 +1,9 @@
 """What the terminal face asks for when the person changes their list of hosts. It sees neither settings nor tokens."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+from colonizer_config.value import Value
 
 
 class HostError(Exception):
@@ -16,8 +17,7 @@ class NoKeyring(HostError):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Value):
     """A token that the host took and that is kept nowhere yet."""
 
     told: str

@@ -1,7 +1,6 @@
 """A few fields that are filled in and handed over; what is wrong with them is said where they stand."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from textual import events
@@ -10,6 +9,7 @@ from textual.containers import Horizontal
 from textual.widgets import Input
 
 from colonizer_client.errors import ClientError
+from colonizer_config.value import Value
 from colonizer_tui.dialogs.choice import Way
 from colonizer_tui.dialogs.dialog import Dialog, above_keys, box_width
 from colonizer_tui.hosts import HostError, NoKeyring
@@ -28,8 +28,7 @@ Filled = Mapping[str, str]
 """What stands in the fields, by their names; a way that was offered and taken is there too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Value):
     """One thing to fill in."""
 
     name: str
@@ -40,8 +39,7 @@ class Field:
     """What stands before it, where that is not its name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Value):
     """What a form says besides its fields."""
 
     title: Line

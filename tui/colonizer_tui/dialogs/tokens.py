@@ -1,7 +1,6 @@
 """The scoped tokens of a mothership, for its owner: seen, made and revoked; and a new one, shown once."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from textual import events
 from textual.app import ComposeResult
@@ -9,6 +8,7 @@ from textual.app import ComposeResult
 from colonizer_client.errors import ClientError
 from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.models import TokenRecord
+from colonizer_config.value import Value
 from colonizer_tui.dialogs.dialog import Dialog, box_width
 from colonizer_tui.present import tokens
 from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
@@ -41,8 +41,7 @@ class TokenList(KeyedList[str]):
         return tokens.row(self._records[key], self._now(), self.text_width - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenWork:
+class TokenWork(Value):
     """What can be done with the tokens."""
 
     read: Callable[[], Awaitable[Sequence[TokenRecord]]]

@@ -133,7 +133,8 @@ def _followed(state: EndpointState) -> str:
 
 
 def _is_odd(state: EndpointState) -> bool:
-    return bool(state.unreadable_rows or state.notice) or (state.skew_s is not None and abs(state.skew_s) >= SKEW_SHOWN_S)
+    is_skewed = state.skew_s is not None and abs(state.skew_s) >= SKEW_SHOWN_S
+    return bool(state.unreadable_rows or state.notice or is_skewed)
 
 
 def _warning(text: str, width: int) -> Iterator[Line]:
