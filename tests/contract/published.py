@@ -232,7 +232,7 @@ def _make_folders(root: Path) -> None:
     shutil.copy(program("colonizer-agentd"), root / "app/bin/colonizer-agentd")
     shutil.copyfile(KIT / "agent.py", agent / "agent.py")
     module = {"id": "scripted", "name": "Scripted", "entry": ["python3", "agent.py"], "secrets": []}
-    (agent / "module.json").write_text(json.dumps({**module, "session_resume": {"dir": "/root/.scripted"}}))
+    (agent / "module.json").write_text(json.dumps({**module, "session_resume": {"dir": "/var/scripted"}}))
     token = root / "config/api-token"
     token.write_text(f"{TOKEN}\n")
     token.chmod(0o600)
