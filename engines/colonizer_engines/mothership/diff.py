@@ -3,14 +3,14 @@
 import asyncio
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from colonizer_engines.mothership.git import GitError, plain
-from colonizer_engines.mothership.hostile_files import link_below, open_below
-from colonizer_engines.mothership.patch import FileCount, counts, new_binary, new_file, new_link
+from colonizer_engines.mothership.hostile_files import open_below
+from colonizer_engines.mothership.patch import FileCount, counts, new_file
 from colonizer_engines.mothership.view import View
 from colonizer_engines.mothership.worktrees import Worktree, fork_point, head, look
 
@@ -87,49 +87,37 @@ async def _untracked(files: View) -> tuple[tuple[bytes, ...], bool]:
     """The paths of files that git neither tracks nor ignores, and whether these are all."""
     listed = await files.git("ls-files", "--others", "--exclude-standard", "-z", limit_bytes=_NAMES_LIMIT_BYTES)
     names = listed.split(b"\0")[:-1]
-    return tuple(names), len(listed) < _NAMES_LIMIT_BYTES
+    # A repository inside the worktree is listed as a folder.
+    return tuple(name for name in names if not name.endswith(b"/")), len(listed) < _NAMES_LIMIT_BYTES
 
 
 def _new_files(root: Path, names: Iterable[bytes], room_bytes: int) -> tuple[str, bool]:
-    """The patches of the new files among `names`, until there are enough, and whether these are all."""
+    """The patches of the text files among `names`, until there are enough, and whether these are all."""
     patches: list[str] = []
-    for patch in filter(None, (_new_file(root, name) for name in names)):
+    for name, content, executable in _texts(root, names):
         if len(patches) == UNTRACKED_LIMIT or room_bytes < 0:
             return "".join(patches), False
-        patches.append(patch)
-        room_bytes -= len(patch.encode())
+        patches.append(new_file(name, content, executable))
+        room_bytes -= len(patches[-1].encode())
     return "".join(patches), True
 
 
-def _new_file(root: Path, name: bytes) -> str:
-    """The patch of a new file: whole where it is text that could fit into a reply, else as of a binary file.
-
-    The published program leaves the others out (spec 3.1). A person who reads a diff has to know that they are there.
-    """
-    path = name.decode(errors="replace")
-    if name.endswith(b"/"):  # a repository inside the worktree
-        return new_binary(path)
-    try:
-        opened = open_below(root, name)
-    except OSError:
-        return _new_link(root, name)
-    with opened as file:
-        found = os.fstat(file.fileno())
-        executable = bool(found.st_mode & stat.S_IXUSR)
-        content = file.read(_BINARY_SAMPLE_BYTES)
-        if b"\0" in content or found.st_size > TEXT_LIMIT_BYTES:
-            return new_binary(path, executable)
-        content += file.read(TEXT_LIMIT_BYTES)
-    return new_file(path, content.decode(errors="replace"), executable)
-
-
-def _new_link(root: Path, name: bytes) -> str:
-    """The patch of a link; empty for what is no file, or gone since it was listed."""
-    try:
-        target = link_below(root, name)
-    except OSError:
-        return ""
-    return new_link(name.decode(errors="replace"), target.decode(errors="replace"))
+def _texts(root: Path, names: Iterable[bytes]) -> Iterator[tuple[str, str, bool]]:
+    """Path, content and executability of the files that are text and could fit into a reply."""
+    for name in names:
+        try:
+            opened = open_below(root, name)
+        except OSError:  # a link, or gone since it was listed
+            continue
+        with opened as file:
+            found = os.fstat(file.fileno())
+            if found.st_size > TEXT_LIMIT_BYTES:
+                continue
+            content = file.read(_BINARY_SAMPLE_BYTES)
+            if b"\0" in content:
+                continue
+            content += file.read(TEXT_LIMIT_BYTES)
+        yield name.decode(errors="replace"), content.decode(errors="replace"), bool(found.st_mode & stat.S_IXUSR)
 
 
 def _cut(text: str, complete: bool) -> WorktreeDiff:

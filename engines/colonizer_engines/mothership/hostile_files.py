@@ -2,8 +2,6 @@
 
 import os
 import stat
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -31,23 +29,6 @@ def open_below(root: Path, name: bytes) -> BinaryIO:
     Raises:
         OSError: It is not there, or something else.
     """
-    with _folder_of(root, name) as (folder, last):
-        return open_regular(last, folder)
-
-
-def link_below(root: Path, name: bytes) -> bytes:
-    """Where the link `name` below `root` leads to, itself reached without following a link.
-
-    Raises:
-        OSError: It is not there, or no link.
-    """
-    with _folder_of(root, name) as (folder, last):
-        return os.readlink(last, dir_fd=folder)
-
-
-@contextmanager
-def _folder_of(root: Path, name: bytes) -> Generator[tuple[int, bytes]]:
-    """A descriptor of the folder in which `name` lies, and its last part."""
     *parents, last = name.split(b"/")
     folder = os.open(root, _FOLDER)
     try:
@@ -55,6 +36,6 @@ def _folder_of(root: Path, name: bytes) -> Generator[tuple[int, bytes]]:
             inner = os.open(parent, _FOLDER, dir_fd=folder)
             os.close(folder)
             folder = inner
-        yield folder, last
+        return open_regular(last, folder)
     finally:
         os.close(folder)

@@ -35,18 +35,6 @@ def new_file(path: str, content: str, executable: bool) -> str:
     return f"{head}--- /dev/null\n+++ {new}{tab}\n@@ -0,0 +1,{len(lines)} @@\n+" + "\n+".join(lines) + f"\n{ending}"
 
 
-def new_binary(path: str, executable: bool = False) -> str:
-    """The patch for a file that is there and not shown, as git writes it of a binary one."""
-    mode = "100755" if executable else "100644"
-    old, new = quoted(f"a/{path}"), quoted(f"b/{path}")
-    return f"diff --git {old} {new}\nnew file mode {mode}\nBinary files /dev/null and {new} differ\n"
-
-
-def new_link(path: str, target: str) -> str:
-    """The patch that makes a link."""
-    return new_file(path, target, executable=False).replace("mode 100644", "mode 120000", 1)
-
-
 def counts(patch: str) -> tuple[FileCount, ...]:
     """The files of a patch in its order, and how many lines of each it adds and removes; the patch may be cut."""
     tallies: list[_Tally] = []
