@@ -97,7 +97,7 @@ class CardPane(Widget, can_focus=True):
         is_other = self._question is None or self._key != key or self._question.fingerprint != question.fingerprint
         if is_other:
             if self._question is not None and self.is_open:
-                self.withdraw("it asks something else now")
+                self.withdraw("it asks something else now", view)
             self.store_draft()
             self._key, self._question = key, question
             self._kept = desk_of(self).card_draft(key, question)
@@ -106,8 +106,9 @@ class CardPane(Widget, can_focus=True):
             self._make_prompts(len(self._chosen))
         self.draw()
 
-    def withdraw(self, why: str) -> None:
+    def withdraw(self, why: str, view: View) -> None:
         """Gives the keys back because what was asked is asked no more; says why, unless it was answered here."""
+        self._view = view
         if self._delivery() is None:
             desk_of(self).tell(f"{why}; your draft is kept", tone="refusal")
         self.left()

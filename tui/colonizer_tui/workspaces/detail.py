@@ -43,7 +43,7 @@ class Detail(Widget):
         question = None if key is None else view.snapshot.questions.get(key)
         is_card = question is not None and (self.prefers_card or self._is_card_wanted)
         if not is_card and self.shows_card and self.card.is_open:
-            self.card.withdraw("it does not ask this any more")
+            self.card.withdraw("it does not ask this any more", view)
         self.card.set_class(not is_card, "hidden")
         self.inspector.set_class(is_card, "hidden")
         if is_card and key is not None and question is not None:
