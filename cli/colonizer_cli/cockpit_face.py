@@ -35,6 +35,7 @@ def _surroundings(paths: Paths, loaded: Loaded, wiring: Wiring) -> Surroundings:
         repo=lambda: "" if local.standing_in is None else local.standing_in.name_raw,
         agents=(default, *(name for name in (*settings.agents, DEMO_AGENT) if name != default)),
         agent_env=lambda agent: agent_env(settings, agent),
+        environment=os.environ,
         default_endpoint=settings.default_endpoint,
         keys=settings.keys,
         theme=_theme(settings.ui.theme),

@@ -29,10 +29,12 @@ from colonizer_tui.dialogs.help import Help
 from colonizer_tui.dialogs.viewer import Viewer
 from colonizer_tui.fates import Fates
 from colonizer_tui.guard import ControlGuard
+from colonizer_tui.handover import Handover
 from colonizer_tui.host_keys import HostKeys
 from colonizer_tui.keyboard import Keyboard
 from colonizer_tui.keys import keymap
 from colonizer_tui.panes.card import CardPane
+from colonizer_tui.present.links import Link
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.present.view import Digests
 from colonizer_tui.reading import Reading
@@ -77,6 +79,7 @@ class CockpitApp(App[None]):
         self._host_keys = HostKeys(self.deck, cockpit, self, lambda action: self.keymap.shown(action))
         self._reading = Reading(self.deck, cockpit, self)
         self._fates = Fates(cockpit, self)
+        self._handover = Handover(self)
         self._subscription = cockpit.subscribe()
         self._digests = Digests()
         self._guard = ControlGuard(ascii=surroundings.ascii)
@@ -169,6 +172,14 @@ class CockpitApp(App[None]):
         event.stop()
         await self.push_screen(Viewer(event.title, event.text))
 
+    async def copy(self, copied: intents.Copied) -> None:
+        """Copies a text."""
+        await self._handover.copy(copied)
+
+    async def browse(self, links: Sequence[Link]) -> None:
+        """Opens one of these links in the browser, after asking."""
+        await self._handover.browse(links)
+
     def on_reconnect_wanted(self, event: intents.ReconnectWanted) -> None:
         """Tries a connection again at once."""
         event.stop()
@@ -258,11 +269,15 @@ class CockpitApp(App[None]):
             return False
         return True
 
+    def send_to_terminal(self, sequence: str) -> None:
+        """Writes a control sequence of our own to the terminal."""
+        if self._driver is not None and not self.is_headless and not self._exit:
+            self._driver.write(sequence)
+            self._driver.flush()
+
     def _show_cursor(self, focused: Widget | None) -> None:
         """A real cursor stands where the person types: Textual moves it there, but leaves it hidden."""
-        if self._driver is not None and not self.is_headless and not self._exit:
-            self._driver.write("\x1b[?25h" if isinstance(focused, Input | TextArea) else "\x1b[?25l")
-            self._driver.flush()
+        self.send_to_terminal("\x1b[?25h" if isinstance(focused, Input | TextArea) else "\x1b[?25l")
 
     # Time.
 

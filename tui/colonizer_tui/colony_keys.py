@@ -1,14 +1,19 @@
 """What the colony keys do, to the colony under the cursor, in whichever workspace they are pressed."""
 
+from collections.abc import Sequence
+
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.models import Colony, LaunchOrder
 from colonizer_tui.commands import ColonyCommands
 from colonizer_tui.deck import Deck
 from colonizer_tui.dialogs.launch import LaunchDefaults
+from colonizer_tui.dialogs.page import Page
 from colonizer_tui.face import Face
-from colonizer_tui.intents import desk_of
-from colonizer_tui.present import abilities, endpoints
+from colonizer_tui.intents import Copied, desk_of
+from colonizer_tui.present import abilities, endpoints, explain, links
+from colonizer_tui.present.line import Line
+from colonizer_tui.widgets.ink import ink_of
 from colonizer_tui.workspaces.fleet import Fleet
 from colonizer_tui.workspaces.needs_you import NeedsYou
 
@@ -71,6 +76,42 @@ class ColonyKeys:
         if colony is not None:
             await self._face.begin(self._commands.clean_up(colony))
 
+    async def do_keep(self) -> None:
+        """Keeps a colony whose work was covered."""
+        colony = self._allowed("keep")
+        if colony is not None:
+            await self._face.begin(self._commands.keep(colony))
+
+    async def do_publish(self) -> None:
+        """Publishes the colony's work."""
+        colony = self._allowed("publish")
+        if colony is not None:
+            await self._face.begin(self._commands.publish(colony))
+
+    async def do_explain(self) -> None:
+        """Explains the colony's status."""
+        colony, view, keymap = self._allowed("explain"), self._deck.view, self._deck.keymap
+        if colony is not None:
+            glyphs = ink_of(self._deck).glyphs
+            key = keymap.actions["explain"].keys[0]
+
+            def made(width: int) -> Sequence[Line]:
+                return explain.explanation(colony, view, keymap, width, glyphs)
+
+            await self._face.begin(self._face.ask(Page("the explanation", key, made)))
+
+    async def do_copy(self) -> None:
+        """Copies the colony's id."""
+        colony = self._allowed("copy")
+        if colony is not None:
+            await desk_of(self._deck).copy(Copied(f"the id {colony.shown_id}", colony.key.colony))
+
+    async def do_browse(self) -> None:
+        """Opens the colony's pull request in the browser."""
+        colony = self._allowed("browse")
+        if colony is not None:
+            await desk_of(self._deck).browse(links.links(colony.pr_url))
+
     async def do_colonize(self) -> None:
         """Launches a colony."""
         name = self._face.surroundings.default_endpoint
@@ -102,7 +143,7 @@ class ColonyKeys:
 
     def _allowed(self, action: str) -> Colony | None:
         """The selected colony if the action is possible on it; else the person is told why not."""
-        reason = self._deck.why_not(action)
+        reason = self._deck.why_not(action) or ("" if self._deck.colony is not None else "no colony is selected")
         if reason:
             self._face.tell(reason, tone="refusal")
             return None

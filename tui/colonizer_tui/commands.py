@@ -54,6 +54,28 @@ class ColonyCommands:
         if resumed is not None:
             self._face.tell(f"{_name(colony)} is resumed ({resumed.status.replace('_', ' ')})")
 
+    async def keep(self, colony: Colony) -> None:
+        """Keeps a superseded colony, after asking."""
+        covered = colony.superseded
+        by = "" if covered is None else f"{covered.pr_url or 'Another pull request'} covered its work. "
+        texts = [f"{by}Kept, it can be resumed; nothing starts by itself."]
+        if not await self._sure("Keep this colony?", colony, texts, yes="keep it", is_danger=False):
+            return
+        if await self._try(lambda: self._cockpit.keep(colony.key)) is not None:
+            self._face.tell(f"{_name(colony)} is kept")
+
+    async def publish(self, colony: Colony) -> None:
+        """Publishes a colony's work, after naming what others will see."""
+        texts = [
+            f"{colony.key.endpoint} commits what is in its worktree, pushes {colony.branch} to {colony.repo} "
+            f"and opens a pull request{f' against {colony.base}' if colony.base else ''}: others can see it then.",
+            "Its agent ends, if it runs. The worktree stays until it is cleaned up.",
+        ]
+        if not await self._sure("Publish this colony's work?", colony, texts, yes="publish it"):
+            return
+        if await self._try(lambda: self._cockpit.publish(colony.key)) is not None:
+            self._face.tell(f"{_name(colony)} is being published; how that ends is told by its state")
+
     async def clean_up(self, colony: Colony) -> None:
         """Removes a colony's worktree, after naming what would be lost."""
         title = "Remove this colony's worktree?"

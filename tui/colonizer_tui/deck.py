@@ -53,14 +53,14 @@ class Deck(Widget):
         }
         """Title and workspace of each action that goes to one."""
         self._came_from: Workspace = self.fleet
-        self._keymap = keymap
+        self.keymap = keymap
         self._header, self._footer = Lines(id="header"), Lines(id="footer")
         self._header.ground = self._footer.ground = "panel"
         self._too_small = Lines(id="too-small")
 
     def use(self, keymap: Keymap, launches_on: EndpointName) -> None:
         """Names other keys, and another host for launches, from now on."""
-        self._keymap = keymap
+        self.keymap = keymap
         self._launches_on = launches_on
 
     def compose(self) -> ComposeResult:
@@ -105,12 +105,12 @@ class Deck(Widget):
         needs = answerable(self.view.needs, self.view.snapshot)
         counts = {"needs_you": (needs, len(self.view.needs) - needs)}
         tabs = [
-            Tab(self._keymap.shown(name), title, workspace is self.workspace, *counts.get(name, ()))
+            Tab(self.keymap.shown(name), title, workspace is self.workspace, *counts.get(name, ()))
             for name, (title, workspace) in self._workspaces.items()
         ]
         self._header.set_lines([header.header(tabs, self.view, self.size.width, ink_of(self).glyphs)])
         in_field = isinstance(self.screen.focused, Input | TextArea)  # where `?` is a letter
-        rest = None if in_field else KeyHint(self._keymap.shown("help"), "help")
+        rest = None if in_field else KeyHint(self.keymap.shown("help"), "help")
         self._footer.set_lines([footer.footer([*map(self._hint, self.workspace.hints())], rest, self.size.width)])
 
     def why_not(self, action: str) -> str:
@@ -131,7 +131,7 @@ class Deck(Widget):
     def _hint(self, hint: Hint) -> KeyHint:
         if not hint.action:
             return KeyHint(hint.keys, hint.label, hint.reason)
-        action = self._keymap.actions[hint.action]
+        action = self.keymap.actions[hint.action]
         return KeyHint(action.shown, hint.label or action.label, hint.reason or self.why_not(hint.action))
 
     def go_to(self, workspace: Workspace) -> None:

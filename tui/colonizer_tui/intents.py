@@ -10,6 +10,7 @@ from textual.widget import Widget
 from colonizer_client.answers import Chosen
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership.models import OpenQuestion
+from colonizer_tui.present.links import Link
 
 Tone: TypeAlias = Literal["news", "refusal", "fault"]
 """How words are meant: something happened; a key could do nothing, or text is still missing; something went wrong."""
@@ -61,6 +62,15 @@ class ReconnectWanted(Message):
     endpoint: EndpointName
 
 
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A text to be copied."""
+
+    what: str
+    """What it is, in words for the person."""
+    text: str
+
+
 class Desk(Protocol):
     """What the panes ask the application for, and have at once.
 
@@ -74,6 +84,14 @@ class Desk(Protocol):
 
     def open_colony(self, key: ColonyKey, pane: str = "transcript") -> None:
         """Shows a colony whole; `pane` gets the keys: `transcript` or `diff`."""
+        ...
+
+    async def copy(self, copied: Copied) -> None:
+        """Copies a text; a dialog that this needs has the keys afterwards."""
+        ...
+
+    async def browse(self, links: Sequence[Link]) -> None:
+        """Opens one of these links in the browser, after asking."""
         ...
 
     def card_draft(self, key: ColonyKey, question: OpenQuestion) -> tuple[Chosen, ...]:

@@ -75,6 +75,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("interrupt", ("i",), "interrupt", "stop the agent's turn, not the colony", "Colony"),
     Action("stop", ("s",), "stop", "stop the colony; worktree and branch are kept", "Colony"),
     Action("resume", ("r",), "resume", "start the colony's next run; on a host: connect again", "Colony"),
+    Action("keep", ("K",), "keep", "keep a colony whose work was covered, so that it can be resumed", "Colony"),
+    Action("publish", ("p",), "publish", "publish the colony's work as a pull request", "Colony"),
     Action("colonize", ("c",), "colonize", "launch a colony", "Colony"),
     Action("diff", ("d",), "diff", "the colony's changes", "Colony"),
     Action(
@@ -90,6 +92,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit", ("E",), "edit", "another name or address for the host", "Hosts"),
     Action("tokens", ("T",), "tokens", "the host's tokens: see, make and revoke them", "Hosts"),
     Action("wire_log", ("L",), "wire log", "what goes over the wire to the host", "Hosts"),
+    Action("explain", ("e",), "why", "explain this status: what, why, what comes next, what you can do", "Reading"),
+    Action("copy", ("y",), "copy", "copy what is in front of you", "Reading"),
+    Action("browse", ("o",), "browser", "open the pull request, or a link of the text, in the browser", "Reading"),
     Action("view", ("v",), "view all", "the whole text, nothing cut", "Reading"),
     Action("fold", ("f",), "fold", "fold or unfold", "Reading"),
     Action("next_hunk", ("right_square_bracket",), "next hunk", "the next hunk", "Reading"),

@@ -23,6 +23,8 @@ class Surroundings(Value):
     """The agents of the local engine, the default first."""
     agent_env: Callable[[str], dict[str, str]] = lambda agent: {}
     """The values of the variables that an agent of the local engine needs, as this environment has them."""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The variables of the process, by which clipboard programs and browsers are found."""
     default_endpoint: EndpointName = LOCAL
     """The mothership on which colonies are launched."""
     keys: Mapping[str, str] = field(default_factory=dict[str, str])

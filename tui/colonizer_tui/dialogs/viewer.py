@@ -4,6 +4,7 @@ from textual import events
 from textual.app import ComposeResult
 
 from colonizer_tui.dialogs.dialog import Dialog
+from colonizer_tui.intents import Copied, desk_of
 from colonizer_tui.present import words
 from colonizer_tui.present.line import Line, Span, line, spread, wrap
 from colonizer_tui.widgets.keys_to import give_keys
@@ -80,13 +81,18 @@ class Viewer(Dialog[None]):
             return True
         return super().take_key(event)
 
+    async def do_copy(self) -> None:
+        """Copies the whole text."""
+        await desk_of(self).copy(Copied("the text", self._text))
+
     def _draw_foot(self) -> None:
         below = self._body.lines_below
         more = line(Span("j pagedown", "key"), Span(f" {words.count(below, 'more line')} below", "muted"))
         left = more if below else line(Span("the end", "muted"))
-        self.set_lines(
-            "viewer-foot", [spread(left, line(Span("esc", "key"), Span(" back", "muted")), self._body.size.width)]
-        )
+        self.set_lines("viewer-foot", [spread(left, _KEYS, self._body.size.width)])
+
+
+_KEYS = line(Span("y", "key"), Span(" copy   ", "muted"), Span("esc", "key"), Span(" back", "muted"))
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -6,9 +6,9 @@ from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership.models import Diff
 from colonizer_client.snapshot import DiffState
 from colonizer_client.text import safe_line
-from colonizer_tui.intents import TextViewed
+from colonizer_tui.intents import Copied, TextViewed, desk_of
+from colonizer_tui.present import changed_words, syntax, words
 from colonizer_tui.present import diff as present
-from colonizer_tui.present import syntax, words
 from colonizer_tui.present.diff import FileDiff, Hunk, Row, RowKind, Rows
 from colonizer_tui.present.line import Line, Span, highlight, skip, spread
 from colonizer_tui.widgets.keys_to import has_keys
@@ -181,6 +181,19 @@ class DiffPane(LineView):
         if self._diff is not None:
             self.post_message(TextViewed("diff", self._diff.text))
 
+    async def do_copy(self) -> None:
+        """Copies the hunk under the cursor; the whole file's changes where the cursor is on none."""
+        if not self._rows:
+            await desk_of(self).copy(Copied("the diff", ""))
+            return
+        row = self._rows[self._cursor]
+        file = self._files[row.file]
+        if row.hunk < 0:
+            await desk_of(self).copy(Copied(f"the changes of {file.path}", present.text_of_file(file)))
+        else:
+            text = present.text_of_hunk(file, file.hunks[row.hunk])
+            await desk_of(self).copy(Copied(f"a hunk of {file.path}", text))
+
     def do_next_match(self) -> None:
         """To the next row that holds what is searched for."""
         self._find(1)
@@ -254,7 +267,8 @@ class DiffPane(LineView):
         if found is None:
             if len(self._coloured) >= HUNKS_KEPT:
                 self._coloured.clear()
-            found = syntax.coloured(file.path, hunk.lines), present.numbers(hunk)
+            shown = changed_words.marked(hunk.lines, syntax.coloured(file.path, hunk.lines))
+            found = shown, present.numbers(hunk)
             self._coloured[row.file, row.hunk] = found
         return found
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 from colonizer_client.identity import EndpointName
 from colonizer_client.snapshot import EndpointState
-from colonizer_tui.intents import ReconnectWanted
+from colonizer_tui.intents import Copied, ReconnectWanted, desk_of
 from colonizer_tui.present import endpoints
 from colonizer_tui.present.line import Line
 from colonizer_tui.present.view import View
@@ -40,6 +40,12 @@ class EndpointList(KeyedList[EndpointName]):
         if state is None:
             return ()
         return endpoints.row(state, self._colonies[key], self._view.now, self.text_width - 1, self.glyphs)
+
+    async def do_copy(self) -> None:
+        """Copies the connection's address."""
+        state = self.endpoint
+        if state is not None:
+            await desk_of(self).copy(Copied(f"the address of {state.name}", state.address))
 
     def do_resume(self) -> None:
         """Tries the connection again at once."""

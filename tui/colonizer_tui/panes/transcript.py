@@ -9,7 +9,7 @@ from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Phase, TranscriptState
 from colonizer_client.text import safe_line
 from colonizer_client.transcript import Entry, Transcript
-from colonizer_tui.intents import OlderWanted, TextViewed
+from colonizer_tui.intents import Copied, OlderWanted, TextViewed, desk_of
 from colonizer_tui.present import transcript as present
 from colonizer_tui.present.line import Line, Span, highlight
 from colonizer_tui.present.transcript import FOLDED_AT_FIRST, Sheet
@@ -164,6 +164,12 @@ class TranscriptPane(LineView):
         entry = self.entry
         if entry is not None:
             self.post_message(TextViewed(entry.kind.name.lower(), present.whole_text(entry)))
+
+    async def do_copy(self) -> None:
+        """Copies the current entry."""
+        entry = self.entry
+        text = "" if entry is None else present.whole_text(entry)
+        await desk_of(self).copy(Copied("the entry", text))
 
     def do_next_match(self) -> None:
         """To the next entry that holds what is searched for."""

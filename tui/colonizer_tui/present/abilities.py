@@ -13,6 +13,8 @@ _SCOPES: Mapping[str, str] = {
     "interrupt": "operate",
     "stop": "operate",
     "resume": "operate",
+    "keep": "operate",
+    "publish": "launch",
     "clean_up": "owner",
     "colonize": "launch",
     "tokens": "owner",
@@ -92,6 +94,26 @@ def _resume(colony: Colony, question: OpenQuestion | None) -> str:
     return f"it is {_state(colony)}: only a stopped, failed or parked colony is resumed"
 
 
+def _keep(colony: Colony, question: OpenQuestion | None) -> str:
+    del question
+    if colony.superseded is None:
+        return "no other work covers it: there is nothing to keep"
+    return "it is kept already" if colony.superseded.kept else ALLOWED
+
+
+def _publish(colony: Colony, question: OpenQuestion | None) -> str:
+    del question
+    if colony.pr_url and colony.status in ("pr_opened", "merged", "closed"):
+        return "its pull request is there: o opens it in the browser"
+    if colony.status not in PUBLISHABLE:
+        return f"it is {_state(colony)} and cannot be published now"
+    if colony.suspended:
+        return "it sleeps until it is answered"
+    if colony.cleaned_up:
+        return "its worktree was cleaned up"
+    return ALLOWED if colony.has_worktree else "it has no worktree yet"
+
+
 def _diff(colony: Colony, question: OpenQuestion | None) -> str:
     del question
     if colony.cleaned_up:
@@ -112,7 +134,10 @@ def _state(colony: Colony) -> str:
     return colony.status.replace("_", " ")
 
 
-ACTIONS = ("answer", "message", "interrupt", "stop", "resume", "diff", "clean_up")
+PUBLISHABLE = frozenset({"running", "waiting_for_answer", "idle", "stopped", "failed", "no_changes", "parked"})
+"""From which status a colony can be published (spec 3.1)."""
+
+ACTIONS = ("answer", "message", "interrupt", "stop", "resume", "keep", "publish", "diff", "clean_up")
 """The actions that depend on the selected colony."""
 
 _JUDGES: Mapping[str, Callable[[Colony, OpenQuestion | None], str]] = {
@@ -121,6 +146,8 @@ _JUDGES: Mapping[str, Callable[[Colony, OpenQuestion | None], str]] = {
     "interrupt": _interrupt,
     "stop": _stop,
     "resume": _resume,
+    "keep": _keep,
+    "publish": _publish,
     "diff": _diff,
     "clean_up": _clean_up,
 }

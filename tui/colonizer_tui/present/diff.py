@@ -199,6 +199,33 @@ def numbers(hunk: Hunk) -> list[tuple[int | None, int | None]]:
     return found
 
 
+def text_of_file(file: FileDiff) -> str:
+    """The changes of one file as a unified diff of its own."""
+    notes = [note for note in file.notes if note != UNRESOLVED]
+    renamed = [f"rename from {file.old_path}", f"rename to {file.path}"] if file.old_path else []
+    header = [f"diff --git a/{file.old_path or file.path} b/{file.path}", *notes, *renamed]
+    return "\n".join((*header, *(_sides(file) if file.hunks else ()), *map(_hunk_text, file.hunks)))
+
+
+def text_of_hunk(file: FileDiff, hunk: Hunk) -> str:
+    """One hunk as a unified diff of its own."""
+    return "\n".join((*_sides(file), _hunk_text(hunk)))
+
+
+def _sides(file: FileDiff) -> tuple[str, str]:
+    is_new = any(note.startswith("new file") for note in file.notes)
+    is_gone = any(note.startswith("deleted file") for note in file.notes)
+    old = "/dev/null" if is_new else f"a/{file.old_path or file.path}"
+    return f"--- {old}", f"+++ {'/dev/null' if is_gone else f'b/{file.path}'}"
+
+
+def _hunk_text(hunk: Hunk) -> str:
+    old = sum(line[:1] in ("-", " ", "") for line in hunk.lines)
+    new = sum(line[:1] in ("+", " ", "") for line in hunk.lines)
+    heading = f" {hunk.heading}" if hunk.heading else ""
+    return "\n".join((f"@@ -{hunk.old_start},{old} +{hunk.new_start},{new} @@{heading}", *hunk.lines))
+
+
 def _take_header(file: FileDiff, line: str) -> None:
     if line.startswith("+++ ") and line != "+++ /dev/null":
         file.path = _unprefixed(line[4:], "b/")

@@ -35,6 +35,11 @@ def line(*pieces: Span | str) -> Line:
     return tuple(Span(piece) if isinstance(piece, str) else piece for piece in pieces)
 
 
+def text_of(pieces: Iterable[Span]) -> str:
+    """The text of the pieces, without their roles."""
+    return "".join(piece.text for piece in pieces)
+
+
 def width_of(pieces: Iterable[Span]) -> int:
     """How many cells the pieces take."""
     return sum(cell_len(piece.text) for piece in pieces)

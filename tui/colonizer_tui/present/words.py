@@ -60,6 +60,15 @@ def clock(at: float | None) -> str:
         return "  ?  "
 
 
+def moment(at: float, now: float) -> str:
+    """The local time of day, with the day where that is another one than now's."""
+    try:
+        there, here = datetime.fromtimestamp(at), datetime.fromtimestamp(now)
+    except (OverflowError, ValueError, OSError):
+        return UNKNOWN
+    return there.strftime("%H:%M" if there.date() == here.date() else "%d %b %Y %H:%M")
+
+
 def clock_to_the_second(at: float) -> str:
     """The local time of day with its seconds."""
     return datetime.fromtimestamp(at).strftime("%H:%M:%S")

@@ -14,8 +14,9 @@ from colonizer_tui.intents import MessageSent, desk_of
 from colonizer_tui.keys import Hint, hints_of
 from colonizer_tui.panes.diff import DiffPane
 from colonizer_tui.panes.transcript import TranscriptPane
-from colonizer_tui.present import card, inspector, states, words
+from colonizer_tui.present import card, inspector, links, states, words
 from colonizer_tui.present.line import Line, Span, line, spread
+from colonizer_tui.present.transcript import whole_text
 from colonizer_tui.present.view import View, colony_name
 from colonizer_tui.widgets.draft_field import MessageField
 from colonizer_tui.widgets.find_bar import FindBar
@@ -126,7 +127,7 @@ class ColonyWorkspace(Workspace):
             *match,
             *hints_of("answer", "message", "diff"),
             reading[0],
-            *hints_of("back", "interrupt", "stop", "resume"),
+            *hints_of("back", "interrupt", "stop", "resume", "explain"),
             *reading[1:],
         )
 
@@ -169,6 +170,13 @@ class ColonyWorkspace(Workspace):
         """The message is on its way: the field is empty again."""
         self._kept = ""
         self.field.set_text("")
+
+    async def do_browse(self) -> None:
+        """Opens a link of the current entry, or the colony's pull request."""
+        colony = None if self._key is None else self.view.snapshot.colonies.get(self._key)
+        entry = self.transcript.entry if has_keys(self.transcript) else None
+        texts = ("" if entry is None else whole_text(entry), "" if colony is None else colony.pr_url)
+        await desk_of(self).browse(links.links(" ".join(texts)))
 
     def do_find(self) -> None:
         """Opens the find bar for the pane in front."""

@@ -112,7 +112,7 @@ class Fleet(Workspace):
             *hints_of("answer"),
             opening,
             *all_again,
-            *hints_of("diff", "stop", "resume", "message", "colonize", "find", "next_need", "order"),
+            *hints_of("diff", "stop", "resume", "message", "colonize", "find", "next_need", "explain", "order"),
         )
 
     def select_new(self, key: ColonyKey) -> None:

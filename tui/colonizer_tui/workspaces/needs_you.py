@@ -77,7 +77,7 @@ class NeedsYou(Workspace):
             return self.detail.card.hints()
         if not self.view.needs:
             return hints_of("fleet", "colonize", "quit")
-        return hints_of("answer", "enter", "diff", "stop", "resume", "message", "next_need")
+        return hints_of("answer", "enter", "diff", "stop", "resume", "message", "next_need", "explain")
 
     def do_enter(self) -> None:
         """Opens the card; a need without a question opens its colony."""
