@@ -10,6 +10,7 @@ from textual.widget import Widget
 from colonizer_client.answers import Chosen
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership.models import OpenQuestion
+from colonizer_config.value import Value
 from colonizer_tui.present.links import Link
 
 Tone: TypeAlias = Literal["news", "refusal", "fault"]
@@ -62,8 +63,7 @@ class ReconnectWanted(Message):
     endpoint: EndpointName
 
 
-@dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(Value):
     """A text to be copied."""
 
     what: str

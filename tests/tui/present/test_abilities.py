@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from colonizer_client.mothership.models import Parked, Standing
+from colonizer_client.mothership.models import Parked, Standing, Superseded
 from colonizer_client.mothership.status import KNOWN
 from colonizer_client.snapshot import Health
 from colonizer_tui.present.abilities import ACTIONS, ALLOWED, host_refusal, refusal
@@ -23,10 +24,13 @@ POSSIBLE: Mapping[str, AbstractSet[str]] = {
     "interrupt": {"running", "waiting_for_answer"},
     "stop": {"queued", "blocked", "starting", "running", "waiting_for_answer", "idle", "parked", "dreaming"},
     "resume": {"parked", "stopped", "failed"},
+    "publish": {"running", "waiting_for_answer", "idle", "stopped", "failed", "no_changes", "parked"},
     "diff": set(STATUSES),
     "clean_up": {"pr_opened", "merged", "closed", "no_changes", "stopped", "failed"},
 }
 """In which status an action is possible for an owner, on a colony with a worktree (spec 3.1)."""
+
+COVERED = Superseded("files", "https://github.example/acme/widgets/pull/9")
 
 
 def why_not(action: str, status: str = "running", **changes: Any) -> str:
@@ -35,11 +39,11 @@ def why_not(action: str, status: str = "running", **changes: Any) -> str:
 
 def test_the_tables_of_this_test_are_whole() -> None:
     assert set(STATUSES) == KNOWN | {"dreaming"}
-    assert POSSIBLE.keys() == set(ACTIONS)
+    assert POSSIBLE.keys() | {"keep"} == set(ACTIONS)
 
 
 @pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("action", POSSIBLE)
 def test_an_action_is_possible_in_its_statuses_and_else_says_why_not(action: str, status: str) -> None:
     reason = why_not(action, status)
     assert (reason == ALLOWED) is (status in POSSIBLE[action])
@@ -62,8 +66,8 @@ def test_nothing_is_possible_on_a_host_that_does_not_answer(health: Health, acti
     ("scope", "possible"),
     [
         ("read", {"diff"}),
-        ("operate", {"answer", "message", "interrupt", "stop", "diff"}),
-        ("launch", {"answer", "message", "interrupt", "stop", "diff"}),
+        ("operate", {"answer", "message", "interrupt", "stop", "keep", "diff"}),
+        ("launch", {"answer", "message", "interrupt", "stop", "keep", "publish", "diff"}),
         ("of_tomorrow", {"diff"}),
     ],
 )
@@ -71,7 +75,7 @@ def test_a_token_reaches_what_its_scope_allows(scope: str, possible: set[str]) -
     host = endpoint(HQ, standing=Standing(is_owner=False, scope=scope))
     for action in ACTIONS:
         status = "stopped" if action in ("clean_up", "resume") else "waiting_for_answer"
-        reason = refusal(action, colony("a", status, 1), host, ROCKET_QUESTION)
+        reason = refusal(action, colony("a", status, 1, superseded=COVERED), host, ROCKET_QUESTION)
         may = action in possible or (action == "resume" and "stop" in possible)
         assert (reason == ALLOWED) is may
         if reason:
@@ -164,3 +168,25 @@ def test_what_is_gone_is_not_cleaned_up(changes: dict[str, Any], reason: str) ->
 
 def test_a_turn_that_sleeps_is_not_interrupted() -> None:
     assert why_not("interrupt", "waiting_for_answer", suspended=True) == "no turn runs: it sleeps until it is answered"
+
+
+def test_a_colony_whose_work_is_covered_can_be_kept_once() -> None:
+    assert why_not("keep", "stopped") == "no other work covers it: there is nothing to keep"
+    assert why_not("keep", "stopped", superseded=COVERED) == ALLOWED
+    assert why_not("keep", "stopped", superseded=replace(COVERED, kept=True)) == "it is kept already"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"suspended": True}, "it sleeps"),
+        ({"cleaned_up": True}, "cleaned up"),
+        ({"has_worktree": False}, "no worktree"),
+    ],
+)
+def test_what_cannot_be_published_says_why(changes: dict[str, Any], words: str) -> None:
+    assert words in why_not("publish", "waiting_for_answer", **changes)
+
+
+def test_a_pull_request_that_is_there_is_opened_and_not_published_again() -> None:
+    assert "o opens it" in why_not("publish", "pr_opened", pr_url=COVERED.pr_url)

@@ -4,12 +4,12 @@ One case for each status and each reason of the specification (spec 1.2, 1.4, 1.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from colonizer_client.attention import Ground, LeftOut, ground, left_out, waiting_since
 from colonizer_client.mothership.models import Attention, Colony, OpenQuestion
 from colonizer_client.snapshot import EndpointState
 from colonizer_client.text import safe_line
+from colonizer_config.value import Value
 from colonizer_tui.keys import Keymap
 from colonizer_tui.present import abilities, states, words
 from colonizer_tui.present.line import EMPTY, Line, Span, column, line, wrap
@@ -21,8 +21,7 @@ ERROR_LINES = 6
 """Lines of an error; `v` in the opened colony shows the log that led to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Value):
     """A status, or a reason for attention."""
 
     what: str

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
-_ADDRESS = re.compile(r"https?://[^\s<>\"'`|\\^{}⟨⟩␀-␡]+", re.IGNORECASE)
-_CLOSING = {")": "(", "]": "["}
+from colonizer_config.value import Value
+
+_ADDRESS = re.compile(r"https?://(\[[0-9a-f:.]+\])?[^\s<>\"'`|\\^{}\[\]⟨⟩␀-␡\0-\x1f\x7f-\x9f]*", re.IGNORECASE)
+_HOST = re.compile(r"[0-9a-z_-]+(\.[0-9a-z_-]+)*\.?|[0-9a-f:.]*:[0-9a-f:.]*")
 _PATH_SIGNS = "/%:@!$&'()*+,;=~-._"
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Value):
     """An address that a browser may be given."""
 
     address: str
@@ -46,7 +46,7 @@ def link(address: str) -> Link | None:
         letters = plain if ":" in host else plain.encode("ascii").decode("idna")
     except ValueError:  # also what Python says of a host that is no name
         return None
-    if not plain or "@" in parts.netloc:
+    if _HOST.fullmatch(plain) is None or "@" in parts.netloc:
         return None
     shown = f"[{plain}]" if ":" in plain else plain
     place = shown if port is None else f"{shown}:{port}"
@@ -67,7 +67,7 @@ def _without_punctuation(address: str) -> str:
     """The address without the signs of the sentence around it."""
     while address:
         last = address[-1]
-        if last in ".,;:!?…*" or (last in _CLOSING and address.count(last) > address.count(_CLOSING[last])):
+        if last in ".,;:!?…*" or (last == ")" and address.count(")") > address.count("(")):
             address = address[:-1]
         else:
             break
