@@ -65,7 +65,7 @@ async def session(folder: Path, events: Sequence[HubEvent] = OPENED, **variables
     app = still_app(folder, events, environment=environment(folder, **variables))
     async with app.run_test(size=(120, 30), notifications=True) as pilot:
         found = Session(app, pilot, folder)
-        app.send_to_terminal = found.sent.append  # type: ignore[method-assign]  # a test's screen has no terminal
+        app.send_to_terminal = found.sent.append  # type: ignore[method-assign, assignment]  # a test's screen has no terminal
         await until(pilot, lambda: app.deck.view.snapshot is app.cockpit.snapshot)
         yield found
 
