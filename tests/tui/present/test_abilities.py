@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from colonizer_client.mothership.models import Parked, Standing, Superseded
 from colonizer_client.mothership.status import KNOWN
