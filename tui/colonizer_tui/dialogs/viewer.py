@@ -20,7 +20,7 @@ class TextLines(LineView):
 
     def __init__(self, text: str) -> None:
         super().__init__(id="viewer-text")
-        self._text = text
+        self.text = text
         self._lines: list[str] = []
         self._width = 0
 
@@ -36,7 +36,7 @@ class TextLines(LineView):
         """Wraps the text anew."""
         if self._width != self.text_width:
             self._width = self.text_width
-            self._lines = _wrapped(self._text, self._width)
+            self._lines = _wrapped(self.text, self._width)
 
     @property
     def lines_below(self) -> int:
@@ -83,7 +83,7 @@ class Viewer(Dialog[None]):
 
     async def do_copy(self) -> None:
         """Copies the whole text."""
-        await desk_of(self).copy(Copied("the text", self._text))
+        await desk_of(self).copy(Copied("the text", self._body.text))
 
     def _draw_foot(self) -> None:
         below = self._body.lines_below
