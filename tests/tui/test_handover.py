@@ -25,6 +25,12 @@ TO_GREET = ("j", "j", "j", "j", "j", "j", "enter")
 PULL = "https://github.example/acme/widgets/pull/18"
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine starts programs late."""
+    monkeypatch.setattr(clipboard, "LIMIT_S", 20.0)
+
+
 class Session:
     def __init__(self, app: CockpitApp, pilot: Pilot[None], folder: Path) -> None:
         self.app, self.pilot, self.folder = app, pilot, folder
