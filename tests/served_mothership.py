@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -297,4 +297,4 @@ def _read(current: list[Settings]) -> Settings:
 
 
 def tuned(given: Settings, **local: object) -> Settings:
-    return replace(given, local=replace(given.local, **local))  # type: ignore[arg-type]
+    return msgspec.structs.replace(given, local=msgspec.structs.replace(given.local, **local))

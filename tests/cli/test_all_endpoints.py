@@ -112,7 +112,8 @@ def test_a_dead_endpoint_costs_its_own_rows_alone(cockpit: Cockpit) -> None:
     assert done.stdout == "hq          a           ?                   ?                         \n"
     assert done.stderr == (
         f"colonizer: dead: no mothership answering on http://{NOBODY}: Connection refused\n"
-        "colonizer: stranger: no token is kept for http://127.0.0.1:2: sign in with `colonizer connect add`\n"
+        "colonizer: stranger: no token is kept for http://127.0.0.1:2: "
+        "sign in with `colonizer connect login stranger`\n"
     )
 
 

@@ -85,7 +85,6 @@ COMMANDS = [
     "map a/b",
     "map a/b --find a",
     "token list",
-    "token create x --scope read",
     "token revoke t",
 ]
 
@@ -98,6 +97,13 @@ def evil() -> Iterator[ScriptedMothership]:
 
 def harmless(text: str) -> bool:
     return not has_hidden_characters(text)
+
+
+def test_a_token_that_could_not_be_sent_is_not_printed(evil: ScriptedMothership) -> None:
+    done = colonizer("token", "create", "x", "--scope", "read", COLONIZER_BIND=evil.host, COLONIZER_TOKEN="t")
+    assert (done.exit, done.stdout) == (1, "")
+    assert "tells none that can be used" in done.stderr
+    assert harmless(done.stderr)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -24,4 +24,4 @@ def test_a_module_that_a_face_needs_at_its_start_loads_little_beyond_the_standar
     before, after = (set(line.split()) for line in run.stdout.splitlines())
     loaded = {name for name in after - before if name not in sys.stdlib_module_names}
     # msgspec makes records in a fraction of the time that dataclasses take; every face has it loaded anyway.
-    assert loaded == {"colonizer_config", "msgspec", "typing_extensions"}
+    assert loaded <= {"colonizer_config", "msgspec", "typing_extensions"}
