@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from colonizer_client.errors import NothingToAnswer, UnmatchedAnswer
 from colonizer_client.mothership.models import OpenQuestion, Prompt
 from colonizer_client.text import safe_line
+from colonizer_config.value import Value
 
 _UNSIGNED_64 = re.compile(r"\+?0*[0-9]{1,20}")
 _UNSIGNED_64_LIMIT = 2**64
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerBody:
+class AnswerBody(Value):
     """What `POST …/answer` takes. `answers` is keyed by the exact question texts."""
 
     question_id: str
@@ -34,8 +33,7 @@ class AnswerBody:
         return body
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Value):
     """A person's answer to one prompt of a card: labels, and what they wrote under "something else"."""
 
     labels: tuple[str, ...] = ()

@@ -58,6 +58,16 @@ def needs_you(colony: Colony) -> bool:
     return ground(colony).needs_you
 
 
+def issue_of(colony: Colony) -> Issue | None:
+    """The issue that the colony works on, None for one without."""
+    return None if colony.issue is None else (colony.repo_raw, colony.issue)
+
+
+def claims_issue(colony: Colony) -> bool:
+    """Whether the colony has taken its issue over from older ones, or has done with it."""
+    return colony.status in HOLDS_ISSUE or colony.status == "merged"
+
+
 class Urgency(IntEnum):
     """The order of the inbox: a smaller value comes first."""
 
@@ -131,10 +141,10 @@ def narrowed(colonies: Iterable[Colony], now: float) -> tuple[tuple[Colony, ...]
     for colony in everyone:
         if not needs_you(colony) or _is_cascade_failure(colony) or _is_overtaken(colony, newest_at_work):
             continue
-        if colony.issue is None:
+        issue = issue_of(colony)
+        if issue is None:
             listed.append(colony)
             continue
-        issue = (colony.repo_raw, colony.issue)
         rival = newest_of_issue.get(issue)
         if rival is None or colony.created_at > rival.created_at:
             newest_of_issue[issue] = colony
@@ -179,8 +189,8 @@ def _newest_at_work(colonies: Iterable[Colony]) -> Mapping[Issue, float]:
     """When the newest colony that works on an issue, or has worked it out, was created."""
     newest: dict[Issue, float] = {}
     for colony in colonies:
-        if colony.issue is not None and (colony.status in HOLDS_ISSUE or colony.status == "merged"):
-            issue = (colony.repo_raw, colony.issue)
+        issue = issue_of(colony)
+        if issue is not None and claims_issue(colony):
             newest[issue] = max(newest.get(issue, 0.0), colony.created_at)
     return newest
 

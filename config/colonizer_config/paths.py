@@ -8,10 +8,10 @@ import hashlib
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from colonizer_config.errors import FolderError
+from colonizer_config.value import Value
 
 _OWN_NAMES = frozenset({"colonizer", "local", "tokens"})
 
@@ -19,8 +19,7 @@ SOCKET_PATH_LIMIT_BYTES = 107
 """The longest path that a Unix socket's address holds on Linux (104 on macOS, where the fallback is short too)."""
 
 
-@dataclass(frozen=True, slots=True)
-class EngineFolder:
+class EngineFolder(Value):
     """The folder of one local engine and the files in it."""
 
     root: Path
@@ -61,8 +60,7 @@ class EngineFolder:
         return self.root / "out"
 
 
-@dataclass(frozen=True, slots=True)
-class Paths:
+class Paths(Value):
     """The folders of one person on one machine."""
 
     config: Path

@@ -116,9 +116,11 @@ class CockpitApp(App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Keys are taken one after the other, each to its end."""
-        if isinstance(event, events.Key) and await self._keyboard.take(event, self.screen):
-            self.deck.show_again()
-            return
+        if isinstance(event, events.Key):
+            await self.deck.is_complete.wait()
+            if await self._keyboard.take(event, self.screen):
+                self.deck.show_again()
+                return
         await super().on_event(event)
 
     async def do_help(self) -> None:

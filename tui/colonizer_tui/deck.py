@@ -1,5 +1,7 @@
 """The whole screen: header, one workspace, footer; and the ways from one workspace to another."""
 
+import asyncio
+
 from textual.app import ComposeResult
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
@@ -45,6 +47,8 @@ class Deck(Widget):
         self.connections = Connections(id="connections")
         self.workspace: Workspace = self.fleet
         """The workspace in front."""
+        self.is_complete = asyncio.Event()
+        """Set when all workspaces are there: a key may go to any of them."""
         self._workspaces: dict[str, tuple[str, Workspace]] = {
             "fleet": ("Fleet", self.fleet),
             "needs_you": ("Needs you", self.needs_you),
@@ -66,11 +70,20 @@ class Deck(Widget):
     def compose(self) -> ComposeResult:
         """The frame and the workspaces."""
         yield self._header
-        for _, workspace in self._workspaces.values():
-            workspace.set_class(workspace is not self.workspace, "away")
-            yield workspace
+        yield self.workspace
         yield self._footer
         yield self._too_small
+
+    def on_mount(self) -> None:
+        """The workspaces that are not in front are made after the first picture."""
+        self.call_after_refresh(self._complete)
+
+    async def _complete(self) -> None:
+        others = [workspace for _, workspace in self._workspaces.values() if not workspace.is_attached]
+        for workspace in others:
+            workspace.set_class(workspace is not self.workspace, "away")
+        await self.mount_all(others, after=self.workspace)
+        self.is_complete.set()
 
     @property
     def colony(self) -> Colony | None:
@@ -88,8 +101,8 @@ class Deck(Widget):
 
     def show(self, view: View, topics: Topics) -> None:
         """Shows a moment."""
-        if not self.is_attached:
-            return  # the application is ending
+        if not self.workspace.is_attached:
+            return  # the application is beginning or ending
         self.view = view
         self.workspace.show(view, topics)
         if self.screen.focused is None:

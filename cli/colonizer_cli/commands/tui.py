@@ -1,5 +1,6 @@
 """`colonizer tui`: the cockpit."""
 
+import gc
 import os
 import sys
 
@@ -18,6 +19,9 @@ def tui() -> None:
         click.echo(f"colonizer: {refusal}", err=True)
         sys.exit(1)
 
+    # All that is loaded now stays: to look through it for garbage would cost a twentieth of the time until the first
+    # picture, and would hold up keys later.
+    gc.disable()
     from colonizer_cli.cockpit_face import live_surroundings
     from colonizer_cli.wiring import Wiring
     from colonizer_config.paths import Paths
@@ -30,5 +34,7 @@ def tui() -> None:
     loaded = load_or_default(paths.settings)
     wiring = Wiring(paths, loaded.settings)
     app = CockpitApp(wiring.cockpit, live_surroundings(paths, loaded, wiring))
+    gc.freeze()
+    gc.enable()
     app.run()
     sys.exit(app.return_code or 0)

@@ -4,12 +4,15 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.models import Colony
 from colonizer_client.snapshot import (
     ColonyChanged,
+    ColonyRemoved,
     EndpointChanged,
     EndpointRemoved,
     Health,
@@ -18,10 +21,12 @@ from colonizer_client.snapshot import (
     Snapshot,
     fold,
 )
-from colonizer_tui.present.view import Digests, View, answerable, colony_name
+from colonizer_tui.present.digest import colony_name
+from colonizer_tui.present.view import Digests, View, answerable
 from moments import HQ, LAB, LOCAL, NOW, ROCKET, ROCKET_QUESTION, colony, endpoint, every_state, key_of
 
 HOUR = 3_600.0
+STATES = ("running", "waiting_for_answer", "failed", "stopped", "merged", "queued")
 
 
 class Watcher:
@@ -88,23 +93,35 @@ def test_a_question_that_nobody_answered_grows_old_though_nothing_else_happens()
     assert [need.urgency.name for need in view.needs] == ["OLD_QUESTIONS"]
 
 
-def test_what_is_made_of_a_host_is_made_anew_only_when_its_colonies_change(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_needs_stay_the_same_object_until_something_bears_on_them() -> None:
     watcher = Watcher()
-    watcher.after(*every_state())
-    made: list[str] = []
-    from colonizer_tui.present import view as module
+    first = watcher.after(*every_state()).needs
+    assert watcher.after(now=NOW + 1).needs is first
+    assert watcher.after(ColonyChanged(colony("new", "running", 0, host=LAB)), now=NOW + 1).needs is first
+    asking = colony("new", "waiting_for_answer", 0, host=LAB)
+    assert asking.key in {need.colony.key for need in watcher.after(ColonyChanged(asking), now=NOW + 2).needs}
 
-    make = module._digest  # pyright: ignore[reportPrivateUsage]
 
-    def noted(snapshot: Snapshot, state: object, now: float) -> object:
-        made.append(state.name)  # type: ignore[attr-defined]
-        return make(snapshot, state, now)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(module, "_digest", noted)
-    watcher.after(now=NOW + 1)
-    assert made == []
-    watcher.after(ColonyChanged(colony("new", "running", 0, host=LAB)), now=NOW + 1)
-    assert made == [LAB]
+@given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from(STATES), st.booleans(), st.integers(0, 90)), max_size=40))
+def test_a_view_made_change_by_change_is_the_one_made_at_once(
+    changes: list[tuple[int, str, bool, int]],
+) -> None:
+    events: list[HubEvent] = [EndpointChanged(endpoint(HQ))]
+    watcher = Watcher()
+    seen = watcher.after(*events)
+    for number, status, is_there, minutes in changes:
+        made = colony(
+            f"c{number}", status, minutes, issue=number % 2 or None, unseen_failure=minutes > 40, cost_usd=minutes / 10
+        )
+        event = ColonyChanged(made) if is_there else ColonyRemoved(made.key)
+        events.append(event)
+        seen = watcher.after(event)
+    at_once = Watcher().after(*events)
+    assert set(seen.needs) == set(at_once.needs)
+    assert [need.order for need in seen.needs] == [need.order for need in at_once.needs]
+    assert seen.needs_of == at_once.needs_of
+    assert round(seen.cost_today_usd, 6) == round(at_once.cost_today_usd, 6)
+    assert (seen.cost_is_partial, seen.longest_name) == (at_once.cost_is_partial, at_once.longest_name)
 
 
 def test_needs_of_all_hosts_are_in_one_order() -> None:

@@ -16,6 +16,9 @@ from colonizer_tui.widgets.keys_to import has_keys
 REST_S = 3.0
 """Rows keep their places until no key was pressed in the list for this long."""
 
+ORDERING_RESTS = 20
+"""So many times as long as it took to put the rows in order they are left alone: keys come first."""
+
 
 class ColonyList(KeyedList[ColonyKey]):
     """Colonies in the chosen order. While the person moves in it, nothing jumps."""
@@ -30,6 +33,7 @@ class ColonyList(KeyedList[ColonyKey]):
         self._view = View()
         self._columns = Columns(80, 0)
         self._touched_at = 0.0
+        self._in_order_until = 0.0
         self._is_out_of_order = False
 
     @property
@@ -56,19 +60,23 @@ class ColonyList(KeyedList[ColonyKey]):
         self.repaint_changed()
 
     def reorder(self, *, now: bool = False) -> None:
-        """Puts the rows in order, at once or when the cursor rests."""
-        view = self._view
+        """Puts the rows in order, at once or when the cursor rests and the last time is long enough ago."""
+        view, started = self._view, time.monotonic()
+        if not now and self.keys:
+            if self._is_moving():
+                self.newly_urgent = sum(not self.has(need.colony.key) for need in view.needs)
+                return
+            if started < self._in_order_until:
+                return
         everyone = view.snapshot.colonies.values()
         shown = [colony for colony in everyone if fleet.matches(colony, self.needle)] if self.needle else everyone
         wanted = fleet.in_order(self.order, view, shown)
-        if not now and self._is_moving() and self.keys:
-            here = set(self.keys)
-            self.newly_urgent = sum(need.colony.key not in here for need in view.needs)
-            return
         self.newly_urgent = 0
         self._is_out_of_order = False
         if list(self.keys) != wanted:
             self.set_keys(wanted)
+        ended = time.monotonic()
+        self._in_order_until = ended + ORDERING_RESTS * (ended - started)
 
     def line_count(self) -> int:
         """One line for each row; one that says so where nothing is found."""

@@ -8,9 +8,10 @@ from colonizer_client.mothership.models import Colony
 from colonizer_client.mothership.status import BUSY
 from colonizer_config.value import Value
 from colonizer_tui.present import states, words
+from colonizer_tui.present.digest import colony_name
 from colonizer_tui.present.line import Line, Span, column
 from colonizer_tui.present.states import Glyphs, Look
-from colonizer_tui.present.view import View, colony_name
+from colonizer_tui.present.view import View
 
 ORDERS: Mapping[str, str] = {
     "state": "needs you, then active, then by last change",

@@ -3,11 +3,12 @@
 from colonizer_client.attention import Need, Urgency
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_tui.present import states, words
+from colonizer_tui.present.digest import colony_name
 from colonizer_tui.present.fleet import glyph_cell
 from colonizer_tui.present.inspector import RISK_ROLES
 from colonizer_tui.present.line import Line, Span, column
 from colonizer_tui.present.states import Glyphs, Look
-from colonizer_tui.present.view import View, colony_name
+from colonizer_tui.present.view import View
 
 NOTE_LEAST = 46
 """Below this width the text alone has room."""

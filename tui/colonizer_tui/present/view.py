@@ -1,15 +1,15 @@
 """One moment as the panes see it: the snapshot, the time, and what needs the person."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from operator import is_not
 
 from msgspec import field
 
-from colonizer_client.attention import Need, inbox
+from colonizer_client.attention import Need
 from colonizer_client.identity import ColonyKey, EndpointName
-from colonizer_client.mothership.models import Colony
 from colonizer_client.snapshot import EndpointState, Health, Snapshot, Topics
 from colonizer_config.value import Value
+from colonizer_tui.present.digest import Digest
 
 
 class View(Value):
@@ -34,48 +34,58 @@ class View(Value):
         return self.now if endpoint is None else endpoint.server_now(self.now)
 
 
-class _Digest(Value):
-    """What is made of all colonies of one mothership together."""
-
-    needs: tuple[Need, ...]
-    cost_today_usd: float
-    cost_is_partial: bool
-    longest_name: int
-    until: float
-    """The next full hour: at midnight another day's money begins, and a question that nobody answered grows old."""
-
-
 class Digests:
-    """Digests of the motherships; only those are made anew whose colonies changed, and all of them every hour."""
+    """Makes views, each from the one before: what nothing changed is not looked at again, but for once an hour."""
 
     def __init__(self) -> None:
-        self._of: dict[EndpointName, _Digest] = {}
+        self._had = Snapshot()
+        self._of: dict[EndpointName, Digest] = {}
+        self._parts: tuple[tuple[Need, ...], ...] = ()
+        self._needs: tuple[Need, ...] = ()
+        self._needs_of: frozenset[ColonyKey] = frozenset()
 
     def view(self, snapshot: Snapshot, topics: Topics, now: float) -> View:
         """The view of a snapshot."""
-        expired = {name for name, digest in self._of.items() if now >= digest.until}
-        for name in {key.endpoint for key in topics.colonies} | topics.endpoints | expired:
-            self._of.pop(name, None)
-            state = snapshot.endpoints.get(name)
-            if state is not None:
-                self._of[name] = _digest(snapshot, state, now)
+        self._follow(snapshot, topics, now)
+        self._had = snapshot
+        self._merge(
+            tuple(
+                digest.needs(snapshot.questions, snapshot.endpoints[name].server_now(now))
+                for name, digest in self._of.items()
+            )
+        )
         digests = self._of.values()
-        needs = tuple(sorted((need for digest in digests for need in digest.needs), key=lambda need: need.order))
         return View(
             snapshot=snapshot,
             now=now,
-            needs=needs,
-            needs_of=frozenset(colony.key for need in needs for colony in need.colonies),
+            needs=self._needs,
+            needs_of=self._needs_of,
             cost_today_usd=sum(digest.cost_today_usd for digest in digests),
             cost_is_partial=any(digest.cost_is_partial for digest in digests),
             longest_name=max((digest.longest_name for digest in digests), default=0),
         )
 
+    def _follow(self, snapshot: Snapshot, topics: Topics, now: float) -> None:
+        """Brings the digests up to the snapshot."""
+        before, after = self._had.colonies, snapshot.colonies
+        for key in topics.colonies:
+            digest = self._of.get(key.endpoint)
+            if digest is not None:
+                digest.change(before.get(key), after.get(key))
+        for name in topics.endpoints:
+            if name not in snapshot.endpoints:
+                self._of.pop(name, None)
+            elif name in self._of:
+                self._of[name].judge_again()
+        for name in snapshot.endpoints:
+            if name not in self._of or now >= self._of[name].until:
+                self._of[name] = Digest((colony for key, colony in after.items() if key.endpoint == name), now)
 
-def colony_name(colony: Colony) -> str:
-    """A colony's place: the repository's own name, and the issue where there is one."""
-    name = colony.repo.rpartition("/")[2] or colony.repo
-    return f"{name} #{colony.issue}" if colony.issue is not None else name
+    def _merge(self, parts: tuple[tuple[Need, ...], ...]) -> None:
+        if len(parts) != len(self._parts) or any(map(is_not, parts, self._parts)):
+            self._parts = parts
+            self._needs = tuple(sorted((need for part in parts for need in part), key=lambda need: need.order))
+            self._needs_of = frozenset(colony.key for need in self._needs for colony in need.colonies)
 
 
 def answerable(needs: Iterable[Need], snapshot: Snapshot) -> int:
@@ -85,17 +95,3 @@ def answerable(needs: Iterable[Need], snapshot: Snapshot) -> int:
 
 def _is_reachable(endpoint: EndpointState | None) -> bool:
     return endpoint is not None and endpoint.health is Health.LIVE
-
-
-def _digest(snapshot: Snapshot, state: EndpointState, now: float) -> _Digest:
-    colonies = [colony for key, colony in snapshot.colonies.items() if key.endpoint == state.name]
-    hour = datetime.fromtimestamp(now).replace(minute=0, second=0, microsecond=0)
-    midnight = hour.replace(hour=0).timestamp()
-    costs = [colony.cost_usd for colony in colonies if colony.created_at >= midnight]
-    return _Digest(
-        needs=inbox(colonies, snapshot.questions, state.server_now(now)),
-        cost_today_usd=sum(cost for cost in costs if cost is not None),
-        cost_is_partial=any(cost is None for cost in costs),
-        longest_name=max((len(colony_name(colony)) for colony in colonies), default=0),
-        until=(hour + timedelta(hours=1)).timestamp(),
-    )

@@ -46,6 +46,10 @@ class KeyedList(LineView, Generic[K]):
         """All rows in their order."""
         return self._keys
 
+    def has(self, key: K) -> bool:
+        """Whether there is a row of this key."""
+        return key in self._places
+
     @property
     def selected(self) -> K | None:
         """The selected row, None when there is none."""

@@ -15,9 +15,10 @@ from colonizer_tui.keys import Hint, hints_of
 from colonizer_tui.panes.diff import DiffPane
 from colonizer_tui.panes.transcript import TranscriptPane
 from colonizer_tui.present import card, inspector, links, states, words
+from colonizer_tui.present.digest import colony_name
 from colonizer_tui.present.line import Line, Span, line, spread
 from colonizer_tui.present.transcript import whole_text
-from colonizer_tui.present.view import View, colony_name
+from colonizer_tui.present.view import View
 from colonizer_tui.widgets.draft_field import MessageField
 from colonizer_tui.widgets.find_bar import FindBar
 from colonizer_tui.widgets.ink import ink_of

@@ -11,9 +11,10 @@ from colonizer_tui.keys import Hint, hints_of
 from colonizer_tui.panes.colony_list import ColonyList
 from colonizer_tui.panes.transcript import TranscriptPane
 from colonizer_tui.present import fleet, inspector, states
+from colonizer_tui.present.digest import colony_name
 from colonizer_tui.present.first_run import first_run
 from colonizer_tui.present.line import Line, Span, line, spread
-from colonizer_tui.present.view import View, colony_name
+from colonizer_tui.present.view import View
 from colonizer_tui.widgets.find_bar import FindBar
 from colonizer_tui.widgets.ink import ink_of
 from colonizer_tui.widgets.keys_to import give_keys, has_keys
