@@ -191,5 +191,8 @@ def _refuse(server: FleetServer, words: Words) -> None:
         server.replies[("GET", f"/api/local/sessions/{colony}/leftovers")] = (200, {"uncommitted": [words()]})
     server.replies[("GET", f"/api/sessions/{IDLE}/diff")] = (400, {"error": refusal()})
     holder = {name: words() for name in ("kind", "colony", "status", "pr_url", "what")}
+    limits = {"orgs": [words()], "repos": [words()], "created_at": words()}
+    token = {"id": words(), "name": words(), "scope": f"launch {words()}", **limits}
+    server.replies[("GET", "/api/tokens")] = (200, [token, {**token, "id": words()}])
     body = {"error": refusal(), "duplicate": {**holder, "queueable": True}}
     server.replies[("POST", "/api/sessions")] = (409, body)

@@ -12,6 +12,7 @@ ClientError
 │   └── TooMany                429: a cap of the token is reached
 ├── ServerFault                5xx: the server failed                                (retryable)
 ├── Unreadable                 the reply is not what the specification says
+│   └── NotJson                nor is it JSON at all
 ├── BadRequest                 what we were asked to send can be sent to no server
 ├── UnmatchedAnswer            the given text or choice is no answer to the open question
 ├── NothingToAnswer            the open question carries no questions
@@ -92,6 +93,10 @@ class ServerFault(ClientError):
 
 class Unreadable(ClientError):
     """A reply came that is not what the specification says; the text shows its beginning."""
+
+
+class NotJson(Unreadable):
+    """What came is no JSON at all, such as a page of HTML."""
 
 
 class BadRequest(ClientError):

@@ -26,6 +26,14 @@ HANG = 0
 """The status of an answer that never comes."""
 
 
+class RawFrame(dict[str, Any]):
+    """A frame that goes out as the text that it is."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
 @dataclass
 class Log:
     epoch: int = 1
@@ -194,7 +202,8 @@ class FleetServer:
             return
         await send({"type": "websocket.accept"})
         for frame in self.edit(f"{socket.path}?{query}", self._opening(socket.path, query)):
-            await send({"type": "websocket.send", "text": json.dumps(frame)})
+            text = frame.text if isinstance(frame, RawFrame) else json.dumps(frame)
+            await send({"type": "websocket.send", "text": text})
         self.sockets.append(socket)
         self._news.set()
         sending = asyncio.create_task(_send_on(socket, send))

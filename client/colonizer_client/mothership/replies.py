@@ -8,6 +8,7 @@ from colonizer_client.errors import (
     Conflict,
     Forbidden,
     NotFound,
+    NotJson,
     Refusal,
     ServerFault,
     SignInNeeded,
@@ -99,12 +100,12 @@ def read_of(reply: Reply, read: Callable[[bytes], T]) -> T:
     """What is read of a 2xx. A page of HTML with 200, as older servers send for unknown routes, is unreadable.
 
     Raises:
-        ClientError: As `Reply.body_of_success`; `Unreadable` where the body is no JSON.
+        ClientError: As `Reply.body_of_success` and `read`; `Unreadable` where the body is no JSON.
     """
     body = reply.body_of_success()
     try:
         return read(body)
-    except Unreadable as problem:
+    except NotJson as problem:
         line = f"{reply.status} {status_phrase(reply.status)}"
         raise Unreadable(f"the mothership answered {line} with something but JSON: {wire.excerpt(body)}") from problem
 

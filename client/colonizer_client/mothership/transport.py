@@ -1,8 +1,9 @@
 """What carries calls and sockets to one server."""
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar, cast
 
 from colonizer_client.mothership.calls import Call
 from colonizer_client.text import safe_line
@@ -37,8 +38,30 @@ def words_of(problem: BaseException) -> str:
     """What a library or the system says of its failure, safe to show."""
     if isinstance(problem, TimeoutError):
         return "it took too long"
-    problem = problem.__cause__ or problem
-    return safe_line(str(getattr(problem, "strerror", None) or problem) or type(problem).__name__, limit=200)
+    words = _words_of_system(problem)
+    if not words:
+        problem = problem.__cause__ or problem
+        words = str(problem) or type(problem).__name__
+    return safe_line(words, limit=200)
+
+
+def _words_of_system(problem: BaseException) -> str:
+    """What the system said, however deep below a library's own words; empty where it said nothing."""
+    waiting: list[BaseException] = [problem]
+    seen: set[int] = set()
+    while waiting:
+        found = waiting.pop(0)
+        if id(found) in seen:
+            continue
+        seen.add(id(found))
+        if isinstance(found, OSError) and found.strerror:
+            # Where a connection fails asyncio says that it failed, in the place of the system's reason.
+            is_plain = type(found) is OSError or isinstance(found, ConnectionError)
+            return os.strerror(found.errno) if is_plain and found.errno else found.strerror
+        if isinstance(found, BaseExceptionGroup):
+            waiting += cast("BaseExceptionGroup[BaseException]", found).exceptions
+        waiting += filter(None, (found.__cause__, found.__context__))
+    return ""
 
 
 class Socket(Protocol):

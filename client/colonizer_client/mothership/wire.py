@@ -13,7 +13,7 @@ from typing import cast
 
 import msgspec
 
-from colonizer_client.errors import Unreadable
+from colonizer_client.errors import NotJson, Unreadable
 from colonizer_client.text import safe_line, safe_text
 
 TITLE_LIMIT = 300
@@ -31,12 +31,13 @@ def parse(body: bytes) -> object:
     """The JSON value of a body.
 
     Raises:
-        Unreadable: It is no JSON, or nested beyond reason.
+        NotJson: It is none.
+        Unreadable: It is nested beyond reason.
     """
     try:
         value = _parsed(body)
     except (ValueError, RecursionError) as problem:
-        raise Unreadable(f"not JSON: {excerpt(body)}") from problem
+        raise NotJson(f"not JSON: {excerpt(body)}") from problem
     if body.count(b"[") + body.count(b"{") > DEPTH_LIMIT and not _ends_in_time(value):
         raise Unreadable(f"JSON that is nested beyond reason: {excerpt(body)}")
     return value

@@ -76,7 +76,7 @@ def details(state: EndpointState, now: float, width: int) -> Iterator[Line]:
     yield from _standing(state, width)
     is_live = state.health is Health.LIVE
     if state.latency_s is not None:
-        yield _fact("answers" if is_live else "answered", f"in {state.latency_s * 1000:.0f} ms")
+        yield _fact("answers", f"in {state.latency_s * 1000:.0f} ms" + ("" if is_live else ", when it last did"))
     if state.as_of is not None:
         kept = _followed(state) if is_live else f"as of {words.duration(now - state.as_of)} ago"
         yield from _facts("list", kept, width)
