@@ -58,6 +58,7 @@ def endpoint(name: EndpointName = LOCAL, **changes: object) -> EndpointState:
         name=name,
         address="unix:/run/colonizer/0a1b2c3d.sock" if name == LOCAL else f"http://{name}.tailnet:7878",
         is_local=name == LOCAL,
+        is_own=name != LOCAL,
         health=Health.LIVE,
         since=NOW - 3_600,
         standing=OWNER,

@@ -56,9 +56,9 @@ async def test_requests_replies_and_frames_are_recorded_while_somebody_looks(
         frame, refused = log.passages
         assert (frame.method, frame.path, frame.sent) == ("heard", STREAM, "")
         assert json.loads(frame.heard)["type"] == "session"
-        assert frame.heard_bytes == len(frame.heard)
+        assert frame.heard_bytes == len(json.dumps(json.loads(frame.heard)))
         assert (refused.method, refused.path, refused.outcome) == ("POST", "/api/sessions/gone/stop", "404")
-        assert (refused.is_fault, refused.heard) == (True, '{"error": "no such session"}')
+        assert (refused.is_fault, refused.heard) == (True, '{\n  "error": "no such session"\n}')
         assert refused.duration_s is not None
         cockpit.stop_recording(HQ)
         server.put("b")
@@ -110,10 +110,13 @@ async def test_no_secret_of_a_request_or_a_reply_is_recorded(
 @pytest.mark.parametrize(
     ("body", "shown"),
     [
-        ('{"token": "x y"}', '{"token": "‹redacted 3 chars›"}'),
-        ('{"api_token":"\\"x\\""}', '{"api_token":"‹redacted 5 chars›"}'),
-        ('{"context_tokens": 200000}', '{"context_tokens": 200000}'),
-        ('{"note": "a token of thanks"}', '{"note": "a token of thanks"}'),
+        ('{"token": "x y"}', '{\n  "token": "‹redacted 3 chars›"\n}'),
+        ('{"api_token":"\\"x\\""}', '{\n  "api_token": "‹redacted 5 chars›"\n}'),
+        ('{"tok\\u0065n":"\\u0078y"}', '{\n  "token": "‹redacted 2 chars›"\n}'),
+        ('{"context_tokens": 200000}', '{\n  "context_tokens": 200000\n}'),
+        ('{"note": "a token of thanks"}', '{\n  "note": "a token of thanks"\n}'),
+        ('{"a":"\\u009b31m\\u202e"}', '{\n  "a": "⟨U+009B⟩31m⟨U+202E⟩"\n}'),
+        ('{"cut": {"token": "half', '{"cut": {"token": "‹redacted 4 chars›'),
         ("Authorization: Bearer abc", "Authorization: Bearer ‹redacted 3 chars›"),
         ("\x1b[2J‮", "␛[2J⟨U+202E⟩"),
     ],

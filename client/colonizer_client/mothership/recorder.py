@@ -55,9 +55,9 @@ class Passage(Value):
     sent_bytes: int = 0
     heard_bytes: int = 0
     sent: str = ""
-    """The beginning of what was sent."""
+    """The beginning of what was sent; JSON that is whole has a line for each value."""
     heard: str = ""
-    """The beginning of what came."""
+    """The beginning of what came, likewise."""
 
 
 class Recorder:
@@ -143,7 +143,7 @@ class Recorder:
     def _shown(self, body: bytes) -> str:
         if not body:
             return ""
-        text = body[:READ_BYTES].decode("utf-8", "replace")
+        text = _laid_out(body[:READ_BYTES].decode("utf-8", "replace"))
         masked = redact(_NAMED.sub(lambda found: found["key"] + redaction(len(found["value"])), text), self._secrets)
         if len(body) > READ_BYTES:
             masked = self._without_tail(masked) + CUT_MARK
@@ -155,6 +155,14 @@ class Recorder:
         for secret in (token.reveal() for token in self._secrets):
             half = next((size for size in range(len(secret), 0, -1) if text.endswith(secret[:size])), 0)
             text = text[: len(text) - half]
+        return text
+
+
+def _laid_out(text: str) -> str:
+    """JSON with a line for each value and nothing escaped, so that no mask is evaded by an escape; else the text."""
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
         return text
 
 

@@ -1,6 +1,5 @@
 """What went over the wire, as rows and as text."""
 
-import json
 from collections.abc import Iterator
 
 from colonizer_client.mothership.recorder import Passage
@@ -48,7 +47,7 @@ def details(passage: Passage, width: int) -> Iterator[Line]:
         if size:
             yield EMPTY
             yield (Span(f"{name} · {words.count(size, 'byte')}{_cut(body)}", "muted"),)
-            yield from ((Span(part),) for text in _laid_out(body)[:BODY_LINES] for part in wrap(text, width))
+            yield from ((Span(part),) for text in body.split("\n")[:BODY_LINES] for part in wrap(text, width))
 
 
 def whole(passage: Passage) -> str:
@@ -56,16 +55,8 @@ def whole(passage: Passage) -> str:
     pieces = [f"{passage.method} {passage.path}", passage.outcome]
     for name, body, size in (("sent", passage.sent, passage.sent_bytes), ("came", passage.heard, passage.heard_bytes)):
         if size:
-            pieces += ["", f"{name}, {words.count(size, 'byte')}{_cut(body)}:", *_laid_out(body)]
+            pieces += ["", f"{name}, {words.count(size, 'byte')}{_cut(body)}:", body]
     return "\n".join(pieces)
-
-
-def _laid_out(body: str) -> list[str]:
-    """The lines of a body; JSON that is whole gets a line for each value."""
-    try:
-        return json.dumps(json.loads(body), indent=2, ensure_ascii=False).split("\n")
-    except (ValueError, RecursionError):
-        return body.split("\n")
 
 
 def _cut(body: str) -> str:
