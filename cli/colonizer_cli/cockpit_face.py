@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from colonizer_cli.cockpit_hosts import CockpitHosts
 from colonizer_cli.local import agent_env
+from colonizer_cli.seen import SeenColonies
 from colonizer_cli.settings_watch import SettingsWatch
 from colonizer_cli.wiring import Wiring
 from colonizer_config.paths import Paths
@@ -26,6 +27,16 @@ def live_surroundings(paths: Paths, loaded: Loaded, wiring: Wiring) -> Surroundi
         return replace(_surroundings(paths, found, wiring), problems=problems, reread=reread)
 
     return replace(_surroundings(paths, loaded, wiring), reread=reread)
+
+
+def keep_seen(paths: Paths, wiring: Wiring) -> None:
+    """Keeps what was seen, for shells to complete ids with."""
+    snapshot, seen = wiring.cockpit.snapshot, SeenColonies(paths)
+    for name, state in snapshot.endpoints.items():
+        if state.as_of is not None:
+            colonies = [colony for key, colony in snapshot.colonies.items() if key.endpoint == name]
+            newest = sorted(colonies, key=lambda colony: -colony.created_at)
+            seen.keep(name, [(colony.key.colony, colony.status) for colony in newest])
 
 
 def _surroundings(paths: Paths, loaded: Loaded, wiring: Wiring) -> Surroundings:

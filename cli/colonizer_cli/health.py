@@ -8,6 +8,7 @@ from colonizer_cli.mothership import patience_s, reach
 from colonizer_cli.side_by_side import Failure, Job, side_by_side
 from colonizer_client.errors import LinkError, SignInNeeded
 from colonizer_client.mothership import calls
+from colonizer_client.mothership.replies import clock_skew_s
 from colonizer_config.endpoints import Endpoint
 from colonizer_config.paths import Paths
 from colonizer_config.settings import Kind
@@ -23,6 +24,8 @@ class Health(Value):
     """`ok`, `no answer`, `sign in`, `trouble`, or why it was not asked."""
     latency_ms: float | None = None
     scope: str | None = None
+    skew_s: float | None = None
+    """How far its clock is ahead of ours."""
     problem: Failure | None = None
 
     def to_json(self, endpoint: Endpoint) -> Mapping[str, object]:
@@ -50,9 +53,11 @@ def check(endpoints: Iterable[Endpoint], paths: Paths) -> Mapping[Endpoint, Heal
 
 def _ask(endpoint: Endpoint, paths: Paths) -> Health:
     mothership = reach(endpoint, paths, CHECK_LIMIT_S)
+    asked = calls.standing()
     started = time.monotonic()
-    standing = mothership.ask(calls.standing())
-    return Health("ok", round((time.monotonic() - started) * 1000, 1), standing.scope)
+    standing, date = mothership.ask(asked.reading(lambda reply: (asked.read(reply), reply.date)))
+    latency_ms = round((time.monotonic() - started) * 1000, 1)
+    return Health("ok", latency_ms, standing.scope, clock_skew_s(date, time.time()))
 
 
 def _state(problem: Failure) -> str:

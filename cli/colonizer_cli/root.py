@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,11 +10,16 @@ from colonizer_cli.failures import told
 from colonizer_cli.options import ALL, PlainGroup
 from colonizer_config.version import __version__
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 _COMMANDS = {
     "answer": "questions:answer",
     "ask": "questions:ask",
+    "completion": "completion:completion",
     "connect": "connect:connect",
     "diff": "diff:diff",
+    "doctor": "doctor:doctor",
     "engine": "engine:engine",
     "launch": "launch:launch",
     "list": "colonies:list_colonies",
@@ -50,6 +55,13 @@ class LazyGroup(PlainGroup):
         loaded: Any = importlib.import_module(f"colonizer_cli.commands.{module}")
         command: click.Command = getattr(loaded, name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list["CompletionItem[Any]"]:
+        """Commands that begin so, none of them loaded, and options."""
+        from click.shell_completion import CompletionItem
+
+        names = [CompletionItem[Any](name) for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command; what it raises becomes words and an exit code."""

@@ -88,6 +88,15 @@ class SystemKeyring:
 
         return self._ask(remove, self._write_limit_s)
 
+    def name(self) -> str:
+        """What keeps the secrets, as the keyring library calls it.
+
+        Raises:
+            NoKeyringError: There is no keyring.
+            SecretError: It fails, or does not answer in time.
+        """
+        return self._ask(lambda backend: f"{type(backend).__module__}.{type(backend).__name__}", self._read_limit_s)
+
     def _ask(self, question: Callable[[Backend], T], limit_s: float) -> T:
         # One at a time: a locked keyring then shows one prompt, and many endpoints wait for one limit in all.
         with self._turn:

@@ -10,7 +10,8 @@ from rich.segment import ControlType, Segment
 from rich.style import Style
 from textual.color import Color
 
-from colonizer_tui.guard import ControlGuard, printable
+from colonizer_tui.guard import ControlGuard
+from colonizer_tui.printable import printable
 
 GROUND = Color(0, 0, 0)
 DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from colonizer_tui.guard import printable
+from colonizer_tui.printable import printable
 
 LIMIT_S = 2.0
 """How long a clipboard program may take."""

@@ -6,7 +6,7 @@ import traceback
 from pathlib import Path
 
 from colonizer_config.secrets import redact
-from colonizer_tui.guard import printable
+from colonizer_tui.printable import printable
 
 
 def record(error: BaseException, folder: Path) -> Path | None:

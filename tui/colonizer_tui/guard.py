@@ -4,15 +4,11 @@ Texts are made safe where they are decoded; this catches what did not come that 
 into a field. Nothing shifts: all characters removed here have no width, and half a character becomes a sign of one.
 """
 
-import re
-
 from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_HALVES = re.compile("[\ud800-\udfff]")
-"""Surrogates: no terminal can be sent one."""
+from colonizer_tui.printable import printable
 
 _MOVING = str.maketrans("", "", "\t\n")
 """A line on the screen has none: they would move the cursor."""
@@ -63,8 +59,3 @@ class ControlGuard(LineFilter):
             else Segment(printable(segment.text).translate(_MOVING), segment.style and segment.style.update_link(None))
             for segment in segments
         ]
-
-
-def printable(text: str) -> str:
-    """The text as it may be printed outside the application, line feeds and tabs kept."""
-    return _HALVES.sub("\ufffd", _CONTROLS.sub("", text))

@@ -5,12 +5,13 @@ from functools import partial
 
 import click
 
-from colonizer_cli import output
+from colonizer_cli import completing, output
 from colonizer_cli.colony_row import colony_row
 from colonizer_cli.failures import Failed, exit_code
 from colonizer_cli.local import never_started
 from colonizer_cli.mothership import Mothership, patience_s, reach
 from colonizer_cli.options import GlobalOptions, PlainCommand
+from colonizer_cli.seen import SeenColonies
 from colonizer_cli.side_by_side import Job, side_by_side
 from colonizer_cli.targets import Targets, tell_other_version
 from colonizer_client.errors import ClientError
@@ -68,7 +69,7 @@ def list_colonies(options: GlobalOptions, org: str | None, status: str | None, p
 
 
 @click.command(cls=PlainCommand)
-@click.argument("colony", metavar="ID")
+@click.argument("colony", metavar="ID", shell_complete=completing.colonies)
 @click.pass_obj
 def status(options: GlobalOptions, colony: str) -> None:
     """Show how one colony stands: state, branch, pull request, cost, and what it does now."""
@@ -132,7 +133,12 @@ def _read_endpoint(targets: Targets, endpoint: Endpoint) -> Listing:
         return Listing()
     mothership = reach(endpoint, targets.paths, LIST_LIMIT_S)
     tell_other_version(mothership)
-    return _read(mothership)
+    listing = _read(mothership)
+    rows = map(wire.mapping, listing.sessions)
+    SeenColonies(targets.paths).keep(
+        endpoint.name, [(wire.raw(row.get("id")), wire.raw(row.get("status"))) for row in rows]
+    )
+    return listing
 
 
 def _read(mothership: Mothership) -> Listing:

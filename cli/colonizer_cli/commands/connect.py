@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from colonizer_cli import output
+from colonizer_cli import completing, output
 from colonizer_cli.failures import ExitCode, Failed, end_with, exit_code
 from colonizer_cli.health import Health, check
 from colonizer_cli.hosts import Hosts, exposure, remote, removed, signed_out
@@ -57,7 +57,7 @@ def add(options: GlobalOptions, name: str, address: str | None, plain_file: bool
 
 
 @connect.command(takes=(TOKEN_FILE, JSON))
-@click.argument("name")
+@click.argument("name", shell_complete=completing.hosts)
 @click.option("--plain-file", is_flag=True, help="Keep the token in a plain file (mode 0600), not in a keyring.")
 @click.pass_obj
 def login(options: GlobalOptions, name: str, plain_file: bool) -> None:
@@ -81,7 +81,7 @@ def login(options: GlobalOptions, name: str, plain_file: bool) -> None:
 
 
 @connect.command(takes=())
-@click.argument("name")
+@click.argument("name", shell_complete=completing.hosts)
 def logout(name: str) -> None:
     """Forget the token of a mothership; the mothership stays in the settings.
 
@@ -108,7 +108,7 @@ def list_endpoints(options: GlobalOptions) -> None:
 
 
 @connect.command("test", takes=(JSON,))
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completing.hosts)
 @click.pass_obj
 def test_endpoints(options: GlobalOptions, name: str | None) -> None:
     """Ask one mothership, or all, whether it answers and what the token may do. The local engine is started."""
@@ -125,7 +125,7 @@ def test_endpoints(options: GlobalOptions, name: str | None) -> None:
 
 
 @connect.command(takes=())
-@click.argument("name")
+@click.argument("name", shell_complete=completing.hosts)
 def remove(name: str) -> None:
     """Remove an endpoint from the settings, and forget its token."""
     hosts = Hosts(Paths.from_environment())
@@ -133,7 +133,7 @@ def remove(name: str) -> None:
 
 
 @connect.command(takes=())
-@click.argument("name")
+@click.argument("name", shell_complete=completing.hosts)
 def default(name: str) -> None:
     """Make a mothership the one that `launch` means where no host is named."""
     edit = _opened(Paths.from_environment())

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import click
 
-from colonizer_cli import output
+from colonizer_cli import completing, output
 from colonizer_cli.options import GlobalOptions, PlainCommand
 from colonizer_cli.targets import Targets
 from colonizer_client.mothership import calls, wire
@@ -13,7 +13,7 @@ _CUT = "note: the diff was truncated; the colony's worktree has the whole thing"
 
 
 @click.command(cls=PlainCommand)
-@click.argument("colony", metavar="ID")
+@click.argument("colony", metavar="ID", shell_complete=completing.colonies)
 @click.option("--stat", is_flag=True, help="Count the lines of each file instead.")
 @click.pass_obj
 def diff(options: GlobalOptions, colony: str, stat: bool) -> None:

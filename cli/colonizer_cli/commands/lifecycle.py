@@ -2,7 +2,7 @@
 
 import click
 
-from colonizer_cli import output
+from colonizer_cli import completing, output
 from colonizer_cli.local import agent_env
 from colonizer_cli.mothership import Mothership
 from colonizer_cli.options import GlobalOptions, PlainCommand
@@ -13,7 +13,7 @@ from colonizer_client.text import safe_line
 
 
 @click.command(cls=PlainCommand)
-@click.argument("colony", metavar="ID")
+@click.argument("colony", metavar="ID", shell_complete=completing.colonies)
 @click.pass_obj
 def stop(options: GlobalOptions, colony: str) -> None:
     """Stop a colony. Its branch and its worktree stay, and it can be resumed."""
@@ -26,7 +26,7 @@ def stop(options: GlobalOptions, colony: str) -> None:
 
 
 @click.command(cls=PlainCommand)
-@click.argument("colony", metavar="ID")
+@click.argument("colony", metavar="ID", shell_complete=completing.colonies)
 @click.pass_obj
 def resume(options: GlobalOptions, colony: str) -> None:
     """Start a stopped, failed or parked colony again, where it left off."""

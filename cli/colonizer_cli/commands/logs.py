@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import click
 
-from colonizer_cli import output
+from colonizer_cli import completing, output
 from colonizer_cli.failures import Failed
 from colonizer_cli.mothership import Mothership
 from colonizer_cli.options import GlobalOptions, PlainCommand
@@ -20,7 +20,7 @@ _NO_EVENTS = frozenset({"run_epoch", "session", "replay_done"})
 
 
 @click.command(cls=PlainCommand)
-@click.argument("colony", metavar="ID")
+@click.argument("colony", metavar="ID", shell_complete=completing.colonies)
 @click.option("-f", "--follow", is_flag=True, help="Print the whole log, then each event as it comes.")
 @click.pass_obj
 def logs(options: GlobalOptions, colony: str, follow: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import click
 
-from colonizer_cli import output
+from colonizer_cli import completing, output
 from colonizer_cli.failures import ExitCode, Negative, end_with
 from colonizer_cli.options import GlobalOptions, PlainCommand
 from colonizer_cli.targets import Targets
@@ -96,7 +96,7 @@ class Duration(click.ParamType[float]):
 
 
 @click.command(cls=PlainCommand)
-@click.argument("colony", metavar="ID")
+@click.argument("colony", metavar="ID", shell_complete=completing.colonies)
 @click.option("--wait", is_flag=True, help="Wait until its checks are done; ends with 7 where they fail.")
 @click.option("--timeout", type=Duration(), help="Give up waiting after 90, 90s, 30m or 2h; ends with 8.")
 @click.pass_obj

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from colonizer_cli import output
+from colonizer_cli import completing, output
 from colonizer_cli.failures import ExitCode, Negative
 from colonizer_cli.options import GlobalOptions, PlainCommand
 from colonizer_cli.targets import Targets
@@ -18,7 +18,7 @@ _CONTINUED = "\n    "
 
 
 @click.command(cls=PlainCommand)
-@click.argument("colony", metavar="ID")
+@click.argument("colony", metavar="ID", shell_complete=completing.colonies)
 @click.pass_obj
 def ask(options: GlobalOptions, colony: str) -> None:
     """Show what a colony asks, with its numbered options."""
@@ -37,7 +37,7 @@ def ask(options: GlobalOptions, colony: str) -> None:
 
 
 @click.command(cls=PlainCommand)
-@click.argument("colony", metavar="ID")
+@click.argument("colony", metavar="ID", shell_complete=completing.colonies)
 @click.argument("text", metavar="ANSWER")
 @click.pass_obj
 def answer(options: GlobalOptions, colony: str, text: str) -> None:

@@ -22,7 +22,7 @@ def tui() -> None:
     # All that is loaded now stays: to look through it for garbage would cost a twentieth of the time until the first
     # picture, and would hold up keys later.
     gc.disable()
-    from colonizer_cli.cockpit_face import live_surroundings
+    from colonizer_cli.cockpit_face import keep_seen, live_surroundings
     from colonizer_cli.wiring import Wiring
     from colonizer_config.paths import Paths
     from colonizer_config.settings import load_or_default
@@ -37,4 +37,5 @@ def tui() -> None:
     gc.freeze()
     gc.enable()
     app.run()
+    keep_seen(paths, wiring)
     sys.exit(app.return_code or 0)

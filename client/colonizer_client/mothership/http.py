@@ -10,13 +10,12 @@ import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from colonizer_client.errors import ClientError, NoReply, Unreachable, Unreadable
 from colonizer_client.mothership.calls import Call
 from colonizer_client.mothership.recorder import Recorder
-from colonizer_client.mothership.replies import Reply, refuse_encoding, refuse_socket
+from colonizer_client.mothership.replies import Reply, clock_skew_s, refuse_encoding, refuse_socket
 from colonizer_client.mothership.transport import (
     CLOSE_TIMEOUT_S,
     CONNECT_TIMEOUT_S,
@@ -203,10 +202,7 @@ class HttpTransport:
         )
 
     def _note_date(self, date: str) -> None:
-        try:
-            self.skew_s = parsedate_to_datetime(date).timestamp() - time.time()
-        except (ValueError, TypeError, OverflowError):
-            self.skew_s = None
+        self.skew_s = clock_skew_s(date, time.time())
 
 
 class _WebSocket:

@@ -1,6 +1,7 @@
 """What a server answered, and its refusals as errors (spec 2.2)."""
 
 from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import NoReturn, TypeVar
 
@@ -25,6 +26,14 @@ ERROR_TEXT_LIMIT = 500
 JSON_ERROR_LIMIT = 20_000
 
 _REFUSALS: dict[int, type[Refusal]] = {401: SignInNeeded, 403: Forbidden, 404: NotFound, 409: Conflict, 429: TooMany}
+
+
+def clock_skew_s(date: str, now: float) -> float | None:
+    """How far a server's clock is ahead of ours, which says `now`, by its `Date`; None where that tells no time."""
+    try:
+        return parsedate_to_datetime(date).timestamp() - now
+    except (ValueError, TypeError, OverflowError):
+        return None
 
 
 class Reply(Value):

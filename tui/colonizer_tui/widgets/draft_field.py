@@ -5,7 +5,7 @@ from collections.abc import Callable
 from textual import events
 from textual.widgets import TextArea
 
-from colonizer_tui.guard import printable
+from colonizer_tui.printable import printable
 
 LIMIT_BYTES = 100_000
 """What a mothership takes as one message (spec 3.1)."""

@@ -1,0 +1,1 @@
+"""What `colonizer doctor` looks at."""
