@@ -1,5 +1,6 @@
 """The cockpit in a real terminal: what it writes, how it leaves, what is left when it is killed."""
 
+import base64
 import os
 import signal
 import sys
@@ -50,6 +51,25 @@ def test_leaving_gives_the_terminal_back_as_it_was(engine: RealEngine, leave: st
         terminal.shows("No colonies yet")
         terminal.send(leave) if isinstance(leave, str) else terminal.kill(leave)
         assert terminal.ended() == code
+        assert terminal.is_restored()
+
+
+def test_the_terminals_clipboard_is_written_to_only_when_the_person_says_so(
+    engine: RealEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    with real_terminal(*COCKPIT) as terminal:
+        terminal.shows("No colonies yet")
+        terminal.send("7y")
+        terminal.shows("Copy the address of local", "OSC 52")
+        assert b"\x1b]52" not in terminal.raw
+        terminal.send("t")
+        terminal.until(lambda: b"\x1b]52;c;" in terminal.raw, "the terminal to be asked")
+        address = base64.b64encode(f"unix:{engine.engine.address.path}".encode())
+        assert b"\x1b]52;c;" + address + b"\x07" in terminal.raw
+        terminal.send("\x11")
+        assert terminal.ended() == 0
         assert terminal.is_restored()
 
 
