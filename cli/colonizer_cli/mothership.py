@@ -46,7 +46,7 @@ class Mothership(Value):
         try:
             return OneShot(self.server, self.token, timeout_s=self.timeout_s).run(call)
         except LinkError as problem:
-            words = self.tunnel.words if self.tunnel is not None else ""
+            words = self.tunnel.last_words() if self.tunnel is not None else ""
             raise type(problem)(f"{self.silence}: {words or problem}") from problem
 
     def close(self) -> None:

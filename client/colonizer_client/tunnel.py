@@ -18,6 +18,7 @@ OPEN_TIMEOUT_S = 30.0
 
 CHECK_EVERY_S = 0.05
 END_TIMEOUT_S = 1.0
+WORDS_S = 2.0
 SAID_LIMIT_BYTES = 4096
 
 _OPTIONS = (
@@ -56,6 +57,7 @@ class Tunnel:
         self._reader: threading.Thread | None = None
         self._said = b""
         self._closed = threading.Event()
+        self._heard = threading.Event()
 
     def open(self) -> SocketAddress:
         """The near end, once the far machine is connected; blocks until then. `close` from another thread ends it.
@@ -89,6 +91,11 @@ class Tunnel:
         """The last line that ssh said, safe to show; empty when it said nothing."""
         lines = [line for line in self._said.decode(errors="replace").splitlines() if line.strip()]
         return safe_line(lines[-1], limit=200) if lines else ""
+
+    def last_words(self) -> str:
+        """As `words`; waits a moment for them, since what ssh says comes behind the connection that it closes."""
+        self._heard.wait(WORDS_S)
+        return self.words
 
     def close(self) -> None:
         """Ends ssh and takes the near end away."""
@@ -129,4 +136,5 @@ class Tunnel:
         if process.stderr is not None:
             for said in process.stderr:
                 self._said = (self._said + said)[-SAID_LIMIT_BYTES:]
+                self._heard.set()
             process.stderr.close()

@@ -96,7 +96,7 @@ def test_where_nothing_listens_over_there_the_error_says_it(sshd: RealSshd) -> N
     try:
         with pytest.raises(LinkError):
             OneShot(tunnel.open(), TOKEN).run(calls.standing())
-        assert "Connection refused" in tunnel.words
+        assert "Connection refused" in tunnel.last_words()
     finally:
         tunnel.close()
 
