@@ -73,11 +73,12 @@ class Form(Dialog[T], Generic[T]):
         for field in self._fields:
             with Horizontal(classes="row"):
                 yield Lines(id=f"label-{field.name}", classes="label")
+                placeholder = field.hint  # always a literal of ours
                 if field.is_secret:
-                    yield SecretField(placeholder=field.hint, id=f"form-{field.name}")
+                    yield SecretField(placeholder=placeholder, id=f"form-{field.name}")
                 else:
                     yield PlainField(
-                        field.value, placeholder=field.hint, id=f"form-{field.name}", divert=self._divert_link
+                        field.value, placeholder=placeholder, id=f"form-{field.name}", divert=self._divert_link
                     )
         yield Lines(id="form-foot")
 
