@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colonizer_tui.present.changed_words import LINE_LIMIT, TOKENS_LIMIT, WORK_LIMIT, changed, marked
+from colonizer_tui.present.changed_words import HUNK_LIMIT, LINE_LIMIT, TOKENS_LIMIT, WORK_LIMIT, changed, marked
 from colonizer_tui.present.line import Line, Span, text_of
 
 
@@ -75,6 +75,12 @@ def test_where_too_much_changed_the_middle_is_marked_whole() -> None:
 
 def test_a_line_of_data_is_not_compared() -> None:
     assert changed("a" * (LINE_LIMIT + 1), "b") == ((), (), 0)
+
+
+def test_a_hunk_of_data_is_left_as_it_is() -> None:
+    hunk = ["-a = old", "+a = new"] * (HUNK_LIMIT // 10)
+    assert not any(marks(line) for line in drawn(hunk))
+    assert any(marks(line) for line in drawn(hunk[:100]))
 
 
 def test_the_work_in_one_hunk_is_bounded() -> None:

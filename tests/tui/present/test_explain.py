@@ -9,7 +9,9 @@ from colonizer_client.mothership.models import Attention, Colony, ColonyDetail, 
 from colonizer_client.mothership.status import KNOWN
 from colonizer_client.snapshot import ColonyChanged, DetailRead, EndpointChanged, Health, HubEvent, Snapshot, fold
 from colonizer_tui.keys import keymap
+from colonizer_tui.present.abilities import ACTIONS
 from colonizer_tui.present.explain import (
+    ACTS,
     GROUNDS,
     LEFT_OUT,
     REASONS,
@@ -52,6 +54,7 @@ def test_there_is_a_case_for_every_status_every_reason_and_every_part_of_the_rul
     assert REASONS.keys() == OF_THE_SPECIFICATION
     assert GROUNDS.keys() == set(Ground)
     assert LEFT_OUT.keys() == set(LeftOut)
+    assert ACTS.keys() == set(ACTIONS)
 
 
 def test_no_two_cases_say_the_same() -> None:
@@ -152,8 +155,8 @@ def test_what_is_known_of_a_host_that_is_gone_is_told_as_old() -> None:
 
 def test_only_what_is_possible_is_offered_with_the_key_that_the_person_chose() -> None:
     text = told("running")
-    assert "s stop the colony" in text
-    assert "r start the colony's next run" not in text
+    assert "s stop it" in text
+    assert "r start its next run" not in text
     one = colony("a", "running", 30)
     snapshot, _ = fold(Snapshot(), [EndpointChanged(endpoint(HQ)), ColonyChanged(one)])
     shown = explanation(one, View(snapshot, NOW), keymap({"stop": "S"}), 72, Glyphs())

@@ -11,6 +11,9 @@ from colonizer_tui.present.line import Line, Span
 LINE_LIMIT = 2_000
 """A longer line is left without marks: it is data, and would take long."""
 
+HUNK_LIMIT = 100_000
+"""A hunk with more characters than this is left without marks: finding them would hold up the keys."""
+
 TOKENS_LIMIT = 60
 """Where more than this differ in the middle of a line, the middle is marked whole."""
 
@@ -41,6 +44,8 @@ def marked(lines: Sequence[str], shown: Sequence[Line]) -> list[Line]:
         shown: The same lines as they are drawn, without their signs.
     """
     drawn = list(shown)
+    if sum(map(len, lines)) > HUNK_LIMIT:
+        return drawn
     left = WORK_LIMIT
     for removed, added in _pairs(lines):
         old, new = lines[removed][1:], lines[added][1:]

@@ -164,6 +164,20 @@ LEFT_OUT: Mapping[LeftOut, str] = {
 }
 
 
+ACTS: Mapping[str, str] = {
+    "answer": "answer it",
+    "message": "write to the agent",
+    "interrupt": "stop the agent's turn, not the colony",
+    "stop": "stop it; worktree and branch are kept",
+    "resume": "start its next run",
+    "keep": "keep it, so that it can be resumed",
+    "publish": "publish its work as a pull request",
+    "diff": "read its changes",
+    "clean_up": "remove its worktree; the branch stays",
+}
+"""What the keys do to a colony."""
+
+
 def reason_case(reason: str) -> Case:
     """What a reason for attention, or for being parked, means."""
     known = REASONS.get(reason)
@@ -309,8 +323,7 @@ def _possible(
 ) -> Iterator[Line]:
     for name in abilities.ACTIONS:
         if not abilities.refusal(name, colony, endpoint, question):
-            action = keymap.actions[name]
-            rows = wrap(action.help, max(width - LABEL_WIDTH - 1, 8))
+            rows = wrap(ACTS[name], max(width - LABEL_WIDTH - 1, 8))
             for place, row in enumerate(rows):
-                key = action.shown if not place else ""
+                key = keymap.shown(name) if not place else ""
                 yield line(Span(f"{key:>{LABEL_WIDTH}} ", "key"), Span(row, ""))
