@@ -8,7 +8,7 @@ PYTEST_FLAGS ?= -n auto
 PUBLISHED ?= $(VENV)/published
 
 .DEFAULT_GOAL := help
-.PHONY: help run test contract check format screenshots clean
+.PHONY: help run test contract check format screenshots bench clean
 
 help:
 	@echo "make run          set up, then open the cockpit (REPO=PATH for another repository)"
@@ -17,6 +17,7 @@ help:
 	@echo "make check        types, lint and import contracts"
 	@echo "make format       format the code"
 	@echo "make screenshots  draw the pictures of the README anew"
+	@echo "make bench        measure speed and size (BENCH=\"start lists\" for some of it)"
 	@echo "make clean        remove what was set up"
 
 # Compiled once, the program starts in half the time, whatever the shell says about bytecode.
@@ -50,6 +51,10 @@ format:
 screenshots:
 	@tools/setup "$(VENV)" test
 	"$(BIN)/python" tools/screenshots.py
+
+bench:
+	@tools/setup "$(VENV)" test
+	@cd tools && exec "$(CURDIR)/$(BIN)/python" -m bench $(BENCH)
 
 clean:
 	rm -rf "$(VENV)"

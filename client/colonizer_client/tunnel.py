@@ -3,15 +3,18 @@
 import os
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from colonizer_client.errors import Unreachable
 from colonizer_client.text import safe_line
 from colonizer_config.address import SocketAddress, SshAddress
+
+if TYPE_CHECKING:
+    import tempfile
 
 OPEN_TIMEOUT_S = 30.0
 """For the name, the connection, the keys and whatever agent has to be asked for them."""
@@ -65,6 +68,8 @@ class Tunnel:
         Raises:
             Unreachable: ssh is missing, ends, or takes too long; in its own words.
         """
+        import tempfile  # loads four compression libraries
+
         self._folder = tempfile.TemporaryDirectory(prefix="colonizer-ssh-")  # mode 0700: nobody else may connect
         near = Path(self._folder.name) / "near"
         try:

@@ -14,7 +14,7 @@ from colonizer_tui.keys import Hint, Keymap
 from colonizer_tui.present import abilities, footer, header, host_abilities
 from colonizer_tui.present.footer import KeyHint
 from colonizer_tui.present.header import Tab
-from colonizer_tui.present.view import View, answerable
+from colonizer_tui.present.view import View
 from colonizer_tui.widgets.ink import ink_of
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.colony import ColonyWorkspace
@@ -115,7 +115,7 @@ class Deck(Widget):
 
     def show_frame(self) -> None:
         """Draws header and footer."""
-        needs = answerable(self.view.needs, self.view.snapshot)
+        needs = self.view.answerable
         counts = {"needs_you": (needs, len(self.view.needs) - needs)}
         tabs = [
             Tab(self.keymap.shown(name), title, workspace is self.workspace, *counts.get(name, ()))

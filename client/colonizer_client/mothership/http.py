@@ -7,9 +7,11 @@ terminal face may.
 import asyncio
 import importlib
 import json
+import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from colonizer_client.errors import ClientError, NoReply, Unreachable, Unreadable
@@ -64,6 +66,7 @@ class HttpTransport:
     def __init__(self, server: Server, token: Token, tunnel: Tunnel | None = None) -> None:
         import httpx
 
+        _spare_searches()
         self.server = server
         self.recorder: Recorder | None = None
         """Who looks at what passes; None for nobody."""
@@ -203,6 +206,15 @@ class HttpTransport:
 
     def _note_date(self, date: str) -> None:
         self.skew_s = clock_skew_s(date, time.time())
+
+
+def _spare_searches() -> None:
+    """Marks sniffio as missing where it is: httpcore imports it several times in each request to hear that it is.
+
+    Each time Python would look through every folder of its path.
+    """
+    if "sniffio" not in sys.modules and find_spec("sniffio") is None:
+        sys.modules["sniffio"] = None  # type: ignore[assignment]  # what `import` takes for missing
 
 
 class _WebSocket:

@@ -48,6 +48,7 @@ class Fleet:
         self._by_status: dict[Status, dict[ColonyId, None]] = {}
         self._last_seq: dict[ColonyId, int] = {}
         self._last_activity: dict[ColonyId, str] = {}
+        self._rows: dict[ColonyId, tuple[Session, str | None, bytes]] = {}
         self._watchers: dict[ColonyId, set[Watcher]] = {}
         self._readers: set[StreamReader] = set()
         self._listeners: list[Callable[[], None]] = []
@@ -90,6 +91,15 @@ class Fleet:
         """The colony's Session as of now: while it lives, its last activity is newer than the record."""
         activity = self._last_activity.get(colony.id)
         return colony.session if activity is None else replace(colony.session, last_activity_at=activity)
+
+    def row(self, colony: Colony) -> bytes:
+        """The colony's Session as of now, as JSON; encoded once as long as it stays what it is."""
+        activity = self._last_activity.get(colony.id)
+        session, seen, row = self._rows.get(colony.id, (None, None, b""))
+        if session is not colony.session or seen != activity:
+            row = encode(self.shown(colony))
+            self._rows[colony.id] = (colony.session, activity, row)
+        return row
 
     def last_seq(self, colony: ColonyId) -> int:
         """The number of the last event of the colony's current run."""
@@ -207,7 +217,7 @@ class Fleet:
         for gone in change.removed:
             if gone in self._colonies:
                 del self._by_status[self._colonies[gone].session.status][gone]
-            for facts in (self._colonies, self._last_seq, self._last_activity):
+            for facts in (self._colonies, self._last_seq, self._last_activity, self._rows):
                 facts.pop(gone, None)
         for colony_id in change.active:
             if self._colonies[colony_id].session.live:

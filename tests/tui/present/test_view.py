@@ -22,7 +22,7 @@ from colonizer_client.snapshot import (
     fold,
 )
 from colonizer_tui.present.digest import colony_name
-from colonizer_tui.present.view import Digests, View, answerable
+from colonizer_tui.present.view import Digests, View
 from moments import HQ, LAB, LOCAL, NOW, ROCKET, ROCKET_QUESTION, colony, endpoint, every_state, key_of
 
 HOUR = 3_600.0
@@ -158,10 +158,10 @@ def test_a_removed_host_takes_its_needs_and_its_money_along() -> None:
 def test_what_cannot_be_answered_now_is_not_counted_but_stays(health: Health) -> None:
     watcher = Watcher()
     view = watcher.after(*every_state())
-    everyone = answerable(view.needs, view.snapshot)
+    everyone = view.answerable
     assert everyone == len(view.needs) == 5
     view = watcher.after(EndpointChanged(endpoint(HQ, health=health)))
-    assert (answerable(view.needs, view.snapshot), len(view.needs)) == (1, 5)
+    assert (view.answerable, len(view.needs)) == (1, 5)
 
 
 @pytest.mark.parametrize(

@@ -51,13 +51,16 @@ class ColonyList(KeyedList[ColonyKey]):
         # What came while another workspace was in front is in no topics: then the colonies are others than before.
         is_new = view.snapshot.colonies is not self._view.snapshot.colonies
         changed = bool(is_new or topics.colonies or topics.endpoints)
-        self._view = view
-        self._columns = fleet.columns(self.text_width - 1, view)
+        columns = fleet.columns(self.text_width - 1, view)
+        # After each key the same moment is shown again: a row that the key changed was drawn by it.
+        is_same = view is self._view and columns == self._columns
+        self._view, self._columns = view, columns
         if changed:
             self._is_out_of_order = True
         if self._is_out_of_order:
             self.reorder()
-        self.repaint_changed()
+        if not is_same:
+            self.repaint_changed()
 
     def reorder(self, *, now: bool = False) -> None:
         """Puts the rows in order, at once or when the cursor rests and the last time is long enough ago."""

@@ -1,13 +1,12 @@
 """One moment as the panes see it: the snapshot, the time, and what needs the person."""
 
-from collections.abc import Iterable
 from operator import is_not
 
 from msgspec import field
 
 from colonizer_client.attention import Need
 from colonizer_client.identity import ColonyKey, EndpointName
-from colonizer_client.snapshot import EndpointState, Health, Snapshot, Topics
+from colonizer_client.snapshot import Health, Snapshot, Topics
 from colonizer_config.value import Value
 from colonizer_tui.present.digest import Digest
 
@@ -21,6 +20,8 @@ class View(Value):
     needs: tuple[Need, ...] = ()
     """What needs the person, most urgent first."""
     needs_of: frozenset[ColonyKey] = frozenset()
+    answerable: int = 0
+    """How many needs can be met now: those of hosts that do not answer are not counted."""
     cost_today_usd: float = 0.0
     """What the colonies created since local midnight cost, as far as is known."""
     cost_is_partial: bool = False
@@ -48,18 +49,17 @@ class Digests:
         """The view of a snapshot."""
         self._follow(snapshot, topics, now)
         self._had = snapshot
-        self._merge(
-            tuple(
-                digest.needs(snapshot.questions, snapshot.endpoints[name].server_now(now))
-                for name, digest in self._of.items()
-            )
-        )
-        digests = self._of.values()
+        endpoints, digests = snapshot.endpoints, self._of.values()
+        needs = {
+            name: digest.needs(snapshot.questions, endpoints[name].server_now(now)) for name, digest in self._of.items()
+        }
+        self._merge(tuple(needs.values()))
         return View(
             snapshot=snapshot,
             now=now,
             needs=self._needs,
             needs_of=self._needs_of,
+            answerable=sum(len(those) for name, those in needs.items() if endpoints[name].health is Health.LIVE),
             cost_today_usd=sum(digest.cost_today_usd for digest in digests),
             cost_is_partial=any(digest.cost_is_partial for digest in digests),
             longest_name=max((digest.longest_name for digest in digests), default=0),
@@ -86,12 +86,3 @@ class Digests:
             self._parts = parts
             self._needs = tuple(sorted((need for part in parts for need in part), key=lambda need: need.order))
             self._needs_of = frozenset(colony.key for need in self._needs for colony in need.colonies)
-
-
-def answerable(needs: Iterable[Need], snapshot: Snapshot) -> int:
-    """How many needs can be met now: those of hosts that do not answer are not counted."""
-    return sum(_is_reachable(snapshot.endpoints.get(need.colony.key.endpoint)) for need in needs)
-
-
-def _is_reachable(endpoint: EndpointState | None) -> bool:
-    return endpoint is not None and endpoint.health is Health.LIVE

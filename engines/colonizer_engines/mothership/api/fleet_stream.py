@@ -39,8 +39,8 @@ async def stream(call: Call) -> None:
 
 
 def _opening(mothership: Mothership) -> list[bytes]:
-    sessions = [mothership.fleet.shown(colony) for colony in mothership.fleet.colonies()]
-    return [encode({"type": "sessions", "sessions": sessions})]
+    rows = b",".join(map(mothership.fleet.row, mothership.fleet.colonies()))
+    return [b'{"type":"sessions","sessions":[' + rows + b"]}"]
 
 
 async def _send_changes(mothership: Mothership, socket: WebSocket, reader: StreamReader, sums: "_Sums") -> None:

@@ -18,12 +18,12 @@ from colonizer_engines.mothership.api.bodies import (
 )
 from colonizer_engines.mothership.api.replies import empty_reply, json_reply, raw_json, with_more, with_result
 from colonizer_engines.mothership.api.routes import Call
+from colonizer_engines.mothership.colony import Colony
 from colonizer_engines.mothership.diagnosis import diagnose
 from colonizer_engines.mothership.diff import DiffError, diff
 from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.lifecycle import PRIORITY_LIMIT
 from colonizer_engines.mothership.repositories import RepositoryError
-from colonizer_engines.mothership.session import Session
 from colonizer_engines.mothership.transcript import page, recent_events
 from colonizer_engines.mothership.wire import as_object, encode
 from colonizer_engines.mothership.worktrees import commits
@@ -62,15 +62,15 @@ _NEW_SESSION: Mapping[str, Field] = {
 async def list_sessions(call: Call) -> Response:
     """GET `/api/sessions`: all that the caller may see, newest first; a page of them where it asks for one."""
     query = call.request.query_params
-    sessions = _filtered(_visible(call), query)
+    colonies = _filtered(_visible(call), query)
     if "limit" not in query and "cursor" not in query:
-        return json_reply(list(sessions))
+        return raw_json(_array(call, colonies))
     limit = _page_limit(query.get("limit"))
     if "cursor" in query:
-        sessions = _after(sessions, query["cursor"])
-    found = list(islice(sessions, limit + 1))
+        colonies = _after(colonies, query["cursor"])
+    found = list(islice(colonies, limit + 1))
     more = found[limit - 1].id if len(found) > limit else None
-    return json_reply({"sessions": found[:limit], "next_cursor": more})
+    return raw_json(b'{"sessions":' + _array(call, found[:limit]) + b',"next_cursor":' + encode(more) + b"}")
 
 
 async def get_session(call: Call) -> Response:
@@ -252,12 +252,15 @@ def _agent_env(call: Call, body: Mapping[str, object]) -> Mapping[str, str]:
     return {name: value for name, value in values.items() if isinstance(value, str) and "\0" not in value}
 
 
-def _visible(call: Call) -> Iterator[Session]:
-    fleet = call.mothership.fleet
-    return (fleet.shown(colony) for colony in fleet.colonies() if call.caller.sees(colony.session.repo))
+def _visible(call: Call) -> Iterator[Colony]:
+    return (colony for colony in call.mothership.fleet.colonies() if call.caller.sees(colony.session.repo))
 
 
-def _filtered(sessions: Iterable[Session], query: Mapping[str, str]) -> Iterator[Session]:
+def _array(call: Call, colonies: Iterable[Colony]) -> bytes:
+    return b"[" + b",".join(map(call.mothership.fleet.row, colonies)) + b"]"
+
+
+def _filtered(colonies: Iterable[Colony], query: Mapping[str, str]) -> Iterator[Colony]:
     wanted: dict[str, str] = {}
     for name in ("external_ref", "origin"):
         if name in query:
@@ -266,7 +269,9 @@ def _filtered(sessions: Iterable[Session], query: Mapping[str, str]) -> Iterator
                 raise Refusal(
                     400, f"`{name}` names nothing; send the value it filters on, or leave it out", code="invalid_input"
                 )
-    return (session for session in sessions if all(getattr(session, name) == value for name, value in wanted.items()))
+    if not wanted:
+        return iter(colonies)
+    return (each for each in colonies if all(getattr(each.session, name) == value for name, value in wanted.items()))
 
 
 def _page_limit(value: str | None) -> int:
@@ -279,9 +284,9 @@ def _page_limit(value: str | None) -> int:
     return min(max(number, 1), PAGE_LIMIT)
 
 
-def _after(sessions: Iterable[Session], cursor: str) -> Iterator[Session]:
-    found = iter(sessions)
-    if not any(session.id == cursor for session in found):
+def _after(colonies: Iterable[Colony], cursor: str) -> Iterator[Colony]:
+    found = iter(colonies)
+    if not any(colony.id == cursor for colony in found):
         raise Refusal(
             400,
             "`cursor` names no colony in this list; read a page and send back its `next_cursor`",
