@@ -16,6 +16,8 @@ class Fleet:
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
         self.ports: list[int] = json.loads(_of(process.stdout).readline())
+        self.following = 0
+        """The number of the next news."""
 
     def begin(self, what: str, rate: float, seconds: float) -> None:
         """Has news sent; see `bench.motherships` for `what`."""
@@ -25,13 +27,9 @@ class Fleet:
     def has_sent(self) -> bool:
         """Whether all of it was sent."""
         if select.select([_of(self._process.stdout)], [], [], 0)[0]:
-            self.sent()
+            self.following = int(_of(self._process.stdout).readline())
             return True
         return False
-
-    def sent(self) -> int:
-        """Waits until all of it was sent; how much it was."""
-        return int(_of(self._process.stdout).readline())
 
 
 @contextmanager

@@ -30,7 +30,8 @@ def _measure(name: str, hosts: Fleet, cockpit: Terminal, what: str, rate: int, s
     before, started = cpu_s(cockpit.pid), time.monotonic()
     cockpit.until(hosts.has_sent)
     sent_s = time.monotonic() - started
-    last = f"after {rate * seconds}" if what == "colonies" else f"piece {rate * seconds}"
+    number = hosts.following - 1
+    last = f"after {number}" if what == "colonies" else f"piece {number}"
     lost = not _arrives(cockpit, begin, last)
     used = cpu_s(cockpit.pid) - before
     late = time.monotonic() - started - sent_s

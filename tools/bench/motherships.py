@@ -1,8 +1,9 @@
 """A program that is many motherships at once, each on a loopback port, with as many colonies and as much news as told.
 
-It prints its ports, then takes commands on its standard input, one a line:
+It prints its ports, then takes commands on its standard input, one a line, and prints after each the number of the
+next news, which all begin at 0:
 
-    colonies RATE SECONDS    so many changes of colonies a second, over all hosts; then it prints how many were sent
+    colonies RATE SECONDS    so many changes of colonies a second, over all hosts
     deltas RATE SECONDS      so many pieces of text a second, to every colony whose log is followed
     notes RATE SECONDS       so many lines of a log a second, to every colony whose log is followed
 """
@@ -66,7 +67,7 @@ class Mothership:
         """Changes one colony and tells of it; its title counts the changes."""
         colony = self.colonies[place]
         colony["updated_at"] = moment(time.time())
-        colony["issue_title"] = f"{colony['id']} after {count}"
+        colony["issue_title"] = f"after {count}, {colony['id']}"
         frame = json.dumps({"type": "session", "session": colony})
         for queue in self.streams:
             queue.put_nowait(frame)
@@ -190,15 +191,15 @@ async def _send_on(queue: "asyncio.Queue[str]", send: Send) -> None:
         await send({"type": "websocket.send", "text": await queue.get()})
 
 
-async def _pace(rate: float, seconds: float, emit: Callable[[int], None]) -> int:
-    """Calls `emit` with 1, 2, 3 … at this rate; how often it was called."""
+async def _pace(rate: float, seconds: float, first: int, emit: Callable[[int], None]) -> int:
+    """Calls `emit` with `first` and the numbers after it at this rate; the next number."""
     started, sent = time.monotonic(), 0
     while (passed := time.monotonic() - started) < seconds or sent < int(rate * seconds):
         for _ in range(int(rate * min(passed, seconds)) - sent):
+            emit(first + sent)
             sent += 1
-            emit(sent)
         await asyncio.sleep(TICK_S)
-    return sent
+    return first + sent
 
 
 async def _obey(hosts: list[Mothership]) -> None:
@@ -208,8 +209,9 @@ async def _obey(hosts: list[Mothership]) -> None:
     live = [host for host in hosts if host.colonies and not host.is_wedged]
 
     def change(count: int) -> None:
+        """Changes any colony; the last of fifty is the first one, which the list shows since it waits for an answer."""
         host = chance.choice(live)
-        host.change(chance.randrange(len(host.colonies)), count)
+        host.change(0 if count % 50 == 49 else chance.randrange(len(host.colonies)), count)
 
     def say(kind: str, count: int) -> None:
         for host in live:
@@ -220,9 +222,11 @@ async def _obey(hosts: list[Mothership]) -> None:
         "deltas": partial(say, "assistant_text_delta"),
         "notes": partial(say, "log"),
     }
+    following = 0
     while line := await reader.readline():
         what, rate, seconds = line.decode().split()
-        print(await _pace(float(rate), float(seconds), emitters[what]), flush=True)
+        following = await _pace(float(rate), float(seconds), following, emitters[what])
+        print(following, flush=True)
 
 
 async def main() -> None:

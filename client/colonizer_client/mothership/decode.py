@@ -74,6 +74,12 @@ class _Page(msgspec.Struct):
     sessions: msgspec.Raw
 
 
+class _Frame(msgspec.Struct):
+    """The key of a frame that holds a session."""
+
+    session: msgspec.Raw
+
+
 ID_LIMIT = 200
 """Ids have 8 characters; one beyond this, or with characters that cannot be shown, is no id that we could send back."""
 
@@ -81,6 +87,7 @@ _FIELDS = _Session.__struct_fields__
 _ROWS = msgspec.json.Decoder(list[msgspec.Raw])
 _PAGE = msgspec.json.Decoder(_Page)
 _ROW = msgspec.json.Decoder(_Session)
+_FRAME = msgspec.json.Decoder(_Frame)
 
 
 class Rows:
@@ -125,6 +132,18 @@ def colony(endpoint: EndpointName, value: object) -> Colony:
     if fields is None:
         raise Unreadable("a session that is no object")
     return _colony(endpoint, _Session(**{name: fields.get(name) for name in _FIELDS}))
+
+
+def framed(endpoint: EndpointName, body: bytes) -> Colony:
+    """The colony of a frame that holds a session, the rest of the frame left unread.
+
+    Raises:
+        Unreadable: The frame is no JSON, or the session has no id.
+    """
+    try:
+        return _colony(endpoint, _ROW.decode(_FRAME.decode(body).session))
+    except (msgspec.MsgspecError, RecursionError):
+        return colony(endpoint, wire.mapping(wire.parse(body)).get("session"))
 
 
 def detail(endpoint: EndpointName, value: object) -> ColonyDetail:

@@ -14,7 +14,7 @@ from colonizer_client.mothership.status import HOLDS_ISSUE, LIVE, TERMINAL, Risk
 from colonizer_config.value import Value
 
 
-class Attention(Value):
+class Attention(Value, gc=False):
     """Something about a colony that a person may have to look at (spec 1.4)."""
 
     reason: str
@@ -30,7 +30,7 @@ class Attention(Value):
         )
 
 
-class Parked(Value):
+class Parked(Value, gc=False):
     """Why a colony is set aside and when it comes back by itself."""
 
     reason: str
@@ -40,7 +40,7 @@ class Parked(Value):
     """A question was open when it was parked: answering it resumes the colony."""
 
 
-class Superseded(Value):
+class Superseded(Value, gc=False):
     """A merge that covered this colony's work."""
 
     reason: str
@@ -49,7 +49,7 @@ class Superseded(Value):
     kept: bool = False
 
 
-class Colony(Value):
+class Colony(Value, gc=False):
     """One row of a mothership's list: what views and rules need of a session (spec 1.6)."""
 
     key: ColonyKey

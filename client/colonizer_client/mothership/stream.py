@@ -50,7 +50,7 @@ def frame(endpoint: EndpointName, message: str | bytes) -> StreamFrame | None:
         case "sessions":
             return Listed(*decode.colonies(endpoint, body))
         case "session":
-            return Changed(decode.colony(endpoint, wire.mapping(wire.parse(body)).get("session")))
+            return Changed(decode.framed(endpoint, body))
         case "session_removed":
             return Removed(ColonyId(wire.raw(wire.mapping(wire.parse(body)).get("id"))))
         case _:

@@ -54,7 +54,8 @@ class ColonyList(KeyedList[ColonyKey]):
         columns = fleet.columns(self.text_width - 1, view)
         # After each key the same moment is shown again: a row that the key changed was drawn by it.
         is_same = view is self._view and columns == self._columns
-        self._view, self._columns = view, columns
+        self._view = view
+        self._columns = columns
         if changed:
             self._is_out_of_order = True
         if self._is_out_of_order:
