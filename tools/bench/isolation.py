@@ -11,34 +11,22 @@ RUNS = 3
 
 def measure() -> None:
     with home():
-        figures = {wedged: [_run(wedged) for _ in range(RUNS)] for wedged in (0, 1)}
-        smallest = median([_leaving_ms() for _ in range(RUNS)])
-    words = "the same with all ten answering"
-    for place, (name, target) in enumerate((("a change is shown after", None), ("leaving takes", 300.0))):
-        ours, theirs = (median([run[place] for run in figures[wedged]]) for wedged in (1, 0))
-        full = f"a wedged host of ten: {name}"
-        Figure(name=full, value=ours, unit="ms", target=target, peer=theirs, peer_name=words).print()
-        if target is None:
-            Figure(name="a wedged host of ten: delay of others", value=ours - theirs, unit="ms", target=100).print()
-    words = "the smallest Textual program"
-    ours = median([run[1] for run in figures[1]])
-    Figure(name="leaving, beside another program", value=ours, unit="ms", peer=smallest, peer_name=words).print()
-
-
-def _leaving_ms() -> float:
-    """Milliseconds that the smallest program takes to be gone."""
-    with terminal(*SMALLEST) as program:
-        program.until_text()
-        program.rest(1)
-        return program.leave() * 1000
-
-
-def _leaving_ms() -> float:
-    """Milliseconds that the smallest program takes to be gone."""
-    with terminal(*SMALLEST) as program:
-        program.until_text()
-        program.rest(1)
-        return program.leave() * 1000
+        wedged, healthy = ([_run(count) for _ in range(RUNS)] for count in (1, 0))
+        smallest = median([_smallest_leaves_ms() for _ in range(RUNS)])
+    delayed, prompt = (median([shown for shown, _ in runs]) for runs in (wedged, healthy))
+    peer = "with all ten answering"
+    name = "a wedged host of ten: "
+    Figure(name=f"{name}a change is shown after", value=delayed, unit="ms", peer=prompt, peer_name=peer).print()
+    Figure(name=f"{name}delay of others", value=max(delayed - prompt, 0), unit="ms", target=100).print()
+    left = median([leaving for _, leaving in wedged])
+    Figure(
+        name=f"{name}leaving",
+        value=left,
+        unit="ms",
+        target=300,
+        peer=smallest,
+        peer_name="the smallest Textual program",
+    ).print()
 
 
 def _run(wedged: int) -> tuple[float, float]:
@@ -55,6 +43,13 @@ def _run(wedged: int) -> tuple[float, float]:
                 shown.append((cockpit.until_shown(f"after {hosts.following}") - begin) * 1000)
                 cockpit.until(hosts.has_sent)
             return median(shown), cockpit.leave() * 1000
+
+
+def _smallest_leaves_ms() -> float:
+    with terminal(*SMALLEST) as program:
+        program.until_text()
+        program.rest(1)
+        return program.leave() * 1000
 
 
 if __name__ == "__main__":
