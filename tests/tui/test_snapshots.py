@@ -157,6 +157,21 @@ PANES: dict[str, tuple[Sequence[HubEvent], list[str]]] = {
     "copy, no clipboard program": (OPENED, [*TO_GREET, "d", "j", "y"]),
     "browser, none here": (every_state(), ["slash", *"review", "enter", "o"]),
     "publish dialog": (every_state(), ["slash", "t", "u", "r", "n", "enter", "p"]),
+    "find bar, what there is": (every_state(), ["slash"]),
+    "find bar, completed": (every_state(), ["slash", *"greet host:", "tab"]),
+    "find bar, a key that there is not": (every_state(), ["slash", *"hots:hq"]),
+    "find bar, a filter that holds": (every_state(), ["slash", *"!status:running widg", "enter"]),
+    "needs you, filtered": (every_state(), ["2", "slash", *"rocket", "enter"]),
+    "go to": (every_state(), ["colon"]),
+    "go to, some letters": (every_state(), ["colon", *"wid re"]),
+    "palette": (every_state(), ["ctrl+p"]),
+    "palette, nothing fits": (every_state(), ["ctrl+p", *"zzz"]),
+    "jump, fleet": (every_state(), ["j", "ctrl+o"]),
+    "jump, colony": (OPENED, [*TO_GREET, "ctrl+o"]),
+    "jump, card": (every_state(), ["2", "j", "j", "a", "ctrl+o"]),
+    "marked": (every_state(), ["space", "j", "space", "space"]),
+    "stop many": (every_state(), ["space", "j", "space", "space", "s"]),
+    "stop many, failed": (every_state(), ["space", "j", "space", "s", "y"]),
     "stop dialog": (every_state(), ["j", "j", "s"]),
     "launch dialog": (every_state(), ["c"]),
     "help": (every_state(), ["question_mark"]),
@@ -178,6 +193,24 @@ def test_the_launch_form_is_complete_in_a_small_terminal(snap_compare: Compare, 
 def test_the_fleet_is_complete_in_ascii_without_colours(snap_compare: Compare, tmp_path: Path) -> None:
     app = still_app(tmp_path, every_state(), theme=theme.PLAIN, ascii=True)
     assert looks_as_before(snap_compare, app, ["j"])
+
+
+IN_ASCII = {
+    "fleet, a filter": ["slash", *"greet host:", "tab"],
+    "fleet, marked": ["space", "j", "space", "space"],
+    "go to": ["colon", *"wid re"],
+    "palette": ["ctrl+p", *"sto"],
+    "jump": ["ctrl+o"],
+    "stop many": ["space", "j", "space", "space", "s"],
+}
+
+
+@pytest.mark.parametrize("state", IN_ASCII, ids=_file_name)
+def test_finding_is_complete_in_the_smallest_usual_size_in_ascii_without_colours(
+    state: str, snap_compare: Compare, tmp_path: Path
+) -> None:
+    app = still_app(tmp_path, every_state(), theme=theme.PLAIN, ascii=True)
+    assert looks_as_before(snap_compare, app, IN_ASCII[state], SIZES["80x24"])
 
 
 def test_the_fleet_is_legible_in_high_contrast(snap_compare: Compare, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from colonizer_tui import crash, departure, intents, theme
 from colonizer_tui.colony_keys import ColonyKeys
 from colonizer_tui.deck import Deck
 from colonizer_tui.dialogs.help import Help
+from colonizer_tui.dialogs.palette import Palette
 from colonizer_tui.dialogs.viewer import Viewer
 from colonizer_tui.fates import Fates
 from colonizer_tui.guard import ControlGuard
@@ -35,6 +36,7 @@ from colonizer_tui.keyboard import Keyboard
 from colonizer_tui.keys import keymap
 from colonizer_tui.panes.card import CardPane
 from colonizer_tui.present.links import Link
+from colonizer_tui.present.palette import Catalogue, Entry, host_of
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.present.view import Digests
 from colonizer_tui.reading import Reading
@@ -118,10 +120,31 @@ class CockpitApp(App[None]):
         """Keys are taken one after the other, each to its end."""
         if isinstance(event, events.Key):
             await self.deck.is_complete.wait()
-            if await self._keyboard.take(event, self.screen):
+            if await self._take(event):
                 self.deck.show_again()
                 return
+        if isinstance(event, events.MouseDown | events.Resize) and self.deck.jump.is_on:
+            self.deck.jump.end()
         await super().on_event(event)
+
+    async def _take(self, event: events.Key) -> bool:
+        if self.deck.jump.is_on:
+            self.deck.jump.take(event)
+            if not self._keyboard.means(event, "quit"):
+                return True
+        return await self._keyboard.take(event, self.screen)
+
+    def do_jump(self) -> None:
+        """Puts letters on all that is in sight."""
+        self.deck.jump.begin()
+
+    async def do_go_to(self) -> None:
+        """Finds workspaces, hosts and colonies, then actions."""
+        await self._open_palette(":", "places")
+
+    async def do_palette(self) -> None:
+        """Finds actions, then workspaces, hosts and colonies."""
+        await self._open_palette(">", "actions")
 
     async def do_help(self) -> None:
         """All keys."""
@@ -140,6 +163,32 @@ class CockpitApp(App[None]):
     async def action_quit(self) -> None:
         """Textual's own way out, which it binds to the same key."""
         self.do_quit()
+
+    async def _open_palette(self, prompt: str, begins_with: str) -> None:
+        here = self.screen
+        reasons = {name: self._why_not(name) for name in self.keymap.actions if name not in ("go_to", "palette")}
+        catalogue = Catalogue(begins_with, self.keymap, reasons, self.deck.view, self.ink.glyphs)
+        dialog = Palette(prompt, catalogue, self._go_to)
+        self.watch(dialog, "focused", self._show_cursor, init=False)
+        await self.push_screen(dialog, lambda _: self._show_cursor(here.focused))
+
+    def _why_not(self, action: str) -> str:
+        """Why an action's key does nothing now, where the keys are."""
+        hinted = next((hint.reason for hint in self.deck.workspace.hints() if hint.action == action), "")
+        here = "" if self._keyboard.can_do(action, self.screen) else "nothing here does that"
+        return here or hinted or self.deck.why_not(action)
+
+    async def _go_to(self, entry: Entry) -> None:
+        """Goes where an entry of the palette leads, or does what its key does."""
+        if entry.colony is not None:
+            self.open_colony(entry.colony)
+        elif entry.kind == "host":
+            self.deck.show_host(host_of(entry))
+        elif not self._keyboard.can_do(entry.name, self.screen):
+            self.tell(f"{entry.title}: {entry.reason}", tone="refusal")
+        else:
+            await self._keyboard.do(entry.name, self.screen)
+        self.deck.show_again()
 
     # What the panes want.
 

@@ -1,10 +1,11 @@
 """What the colony keys do, to the colony under the cursor, in whichever workspace they are pressed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.models import Colony, LaunchOrder
+from colonizer_tui.bulk import BulkCommands
 from colonizer_tui.commands import ColonyCommands
 from colonizer_tui.deck import Deck
 from colonizer_tui.dialogs.launch import LaunchDefaults
@@ -25,6 +26,7 @@ class ColonyKeys:
         self._deck = deck
         self._face = face
         self._commands = ColonyCommands(cockpit, face)
+        self._bulk = BulkCommands(cockpit, face, self._commands)
 
     def do_answer(self) -> None:
         """Opens the card in place; from the opened colony, in Needs you."""
@@ -53,16 +55,12 @@ class ColonyKeys:
             desk_of(self._deck).open_colony(colony.key, "diff")
 
     async def do_stop(self) -> None:
-        """Stops the colony."""
-        colony = self._allowed("stop")
-        if colony is not None:
-            await self._face.begin(self._commands.stop(colony))
+        """Stops the colony, or all that are marked."""
+        await self._for_one_or_all("stop", self._commands.stop, asks=True)
 
-    def do_resume(self) -> None:
-        """Resumes the colony."""
-        colony = self._allowed("resume")
-        if colony is not None:
-            self._face.start(lambda: self._commands.resume(colony))
+    async def do_resume(self) -> None:
+        """Resumes the colony, or all that are marked."""
+        await self._for_one_or_all("resume", self._commands.resume)
 
     def do_interrupt(self) -> None:
         """Interrupts the agent's turn."""
@@ -71,10 +69,8 @@ class ColonyKeys:
             self._face.start(lambda: self._commands.interrupt(colony))
 
     async def do_clean_up(self) -> None:
-        """Removes the colony's worktree."""
-        colony = self._allowed("clean_up")
-        if colony is not None:
-            await self._face.begin(self._commands.clean_up(colony))
+        """Removes the colony's worktree, or those of all that are marked."""
+        await self._for_one_or_all("clean_up", self._commands.clean_up, asks=True)
 
     async def do_keep(self) -> None:
         """Keeps a colony whose work was covered."""
@@ -120,6 +116,23 @@ class ColonyKeys:
             self._face.tell(refusal, tone="refusal")
         else:
             await self._face.begin(self._launch(name))
+
+    async def _for_one_or_all(
+        self, action: str, command: Callable[[Colony], Coroutine[object, object, None]], *, asks: bool = False
+    ) -> None:
+        """Has a command done to the selected colony; `asks` says that it begins with a dialog. All marked ones ask."""
+        if marked := self._deck.marked(action):
+            await self._face.begin(self._for_all(action, marked))
+        elif (colony := self._allowed(action)) is not None:
+            if asks:
+                await self._face.begin(command(colony))
+            else:
+                self._face.start(lambda: command(colony))
+
+    async def _for_all(self, action: str, marked: Sequence[Colony]) -> None:
+        done = await self._bulk.run(action, marked, self._deck.view)
+        self._deck.fleet.list.drop_marks(done)
+        self._deck.show_again()
 
     async def _launch(self, name: EndpointName) -> None:
         key = await self._commands.launch(self._defaults(name))

@@ -49,8 +49,7 @@ class ColonyCommands:
                 return
             if await self._try(lambda: self._cockpit.keep(colony.key)) is None:
                 return
-        env = self._face.surroundings.agent_env(colony.agent) if self._is_local(colony.key.endpoint) else {}
-        resumed = await self._try(lambda: self._cockpit.resume(colony.key, env or None))
+        resumed = await self._try(lambda: self.resume_unasked(colony))
         if resumed is not None:
             self._face.tell(f"{_name(colony)} is resumed ({resumed.status.replace('_', ' ')})")
 
@@ -76,11 +75,20 @@ class ColonyCommands:
         if await self._try(lambda: self._cockpit.publish(colony.key)) is not None:
             self._face.tell(f"{_name(colony)} is being published; how that ends is told by its state")
 
+    async def resume_unasked(self, colony: Colony) -> Colony:
+        """Starts a colony's next run, with what its agent needs of this environment where it runs on this machine.
+
+        Raises:
+            ClientError: It is not resumed.
+        """
+        env = self._face.surroundings.agent_env(colony.agent) if self._is_local(colony.key.endpoint) else {}
+        return await self._cockpit.resume(colony.key, env or None)
+
     async def clean_up(self, colony: Colony) -> None:
         """Removes a colony's worktree, after naming what would be lost."""
         title = "Remove this colony's worktree?"
         texts = ["The files in its out folder are lost too."]
-        if not await self._sure(title, colony, texts, yes="remove it", first=lambda: self._losses(colony)):
+        if not await self._sure(title, colony, texts, yes="remove it", first=lambda: self.losses(colony)):
             return
         if await self._try(lambda: self._cockpit.clean_up(colony.key)) is not None:
             self._face.tell(f"the worktree of {_name(colony)} is removed; branch {colony.branch} is kept")
@@ -152,7 +160,7 @@ class ColonyCommands:
         chosen = await self._face.ask(Choice("The mothership refuses this launch", str(conflict), ways))
         return None if chosen is None else _with(order, chosen)
 
-    async def _losses(self, colony: Colony) -> Sequence[str]:
+    async def losses(self, colony: Colony) -> Sequence[str]:
         """What cleaning up loses and keeps; in general terms where the mothership does not tell."""
         try:
             left = await self._cockpit.leftovers(colony.key)

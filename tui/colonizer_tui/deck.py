@@ -1,6 +1,7 @@
 """The whole screen: header, one workspace, footer; and the ways from one workspace to another."""
 
 import asyncio
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from textual.app import ComposeResult
 from textual.widget import Widget
@@ -10,12 +11,15 @@ from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership.models import Colony
 from colonizer_client.snapshot import EndpointState, Topics
 from colonizer_tui.intents import desk_of
+from colonizer_tui.jump import Jump, Jumpable
 from colonizer_tui.keys import Hint, Keymap
-from colonizer_tui.present import abilities, footer, header, host_abilities
+from colonizer_tui.panes.card import CardPane
+from colonizer_tui.present import abilities, bulk, footer, header, host_abilities
 from colonizer_tui.present.footer import KeyHint
 from colonizer_tui.present.header import Tab
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.ink import ink_of
+from colonizer_tui.widgets.line_view import LineView
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.colony import ColonyWorkspace
 from colonizer_tui.workspaces.connections import Connections
@@ -24,6 +28,8 @@ from colonizer_tui.workspaces.needs_you import NeedsYou
 from colonizer_tui.workspaces.workspace import Workspace
 
 SMALLEST = (40, 10)
+
+JUMP_HINTS = (Hint(keys="a-z", label="go there"), Hint("back", "leave"))
 
 
 class Deck(Widget):
@@ -61,6 +67,8 @@ class Deck(Widget):
         self._header, self._footer = Lines(id="header"), Lines(id="footer")
         self._header.ground = self._footer.ground = "panel"
         self._too_small = Lines(id="too-small")
+        self.jump = Jump(self._jumpable)
+        self._labels: Mapping[Hashable, str] = {}
 
     def use(self, keymap: Keymap, launches_on: EndpointName) -> None:
         """Names other keys, and another host for launches, from now on."""
@@ -99,6 +107,11 @@ class Deck(Widget):
         colony = self.colony
         return None if colony is None else self.view.snapshot.endpoint_of(colony.key)
 
+    def marked(self, action: str) -> Sequence[Colony]:
+        """The marked colonies that an action is for; none where it is for the one under the cursor."""
+        is_bulk = action in bulk.DEEDS and self.workspace is self.fleet and not self.fleet.detail.card.is_open
+        return self.fleet.list.marked if is_bulk else ()
+
     def show(self, view: View, topics: Topics) -> None:
         """Shows a moment."""
         if not self.workspace.is_attached:
@@ -118,13 +131,20 @@ class Deck(Widget):
         needs = self.view.answerable
         counts = {"needs_you": (needs, len(self.view.needs) - needs)}
         tabs = [
-            Tab(self.keymap.shown(name), title, workspace is self.workspace, *counts.get(name, ()))
+            Tab(
+                self.keymap.shown(name),
+                title,
+                workspace is self.workspace,
+                *counts.get(name, (0, 0)),
+                label=self._labels.get(name, ""),
+            )
             for name, (title, workspace) in self._workspaces.items()
         ]
         self._header.set_lines([header.header(tabs, self.view, self.size.width, ink_of(self).glyphs)])
         in_field = isinstance(self.screen.focused, Input | TextArea)  # where `?` is a letter
-        rest = None if in_field else KeyHint(self.keymap.shown("help"), "help")
-        self._footer.set_lines([footer.footer([*map(self._hint, self.workspace.hints())], rest, self.size.width)])
+        rest = None if in_field or self.jump.is_on else KeyHint(self.keymap.shown("help"), "help")
+        hints = JUMP_HINTS if self.jump.is_on else self.workspace.hints()
+        self._footer.set_lines([footer.footer([*map(self._hint, hints)], rest, self.size.width)])
 
     def why_not(self, action: str) -> str:
         """Why an action does nothing now; empty when it does."""
@@ -136,10 +156,42 @@ class Deck(Widget):
             return host_abilities.refusal(action, self.host)
         if action not in abilities.ACTIONS or self.workspace is self.connections:
             return ""
+        if marked := self.marked(action):
+            return bulk.why_not(action, marked, self.view)
         colony, snapshot = self.colony, self.view.snapshot
         if colony is None:
             return "no colony is selected"
         return abilities.refusal(action, colony, snapshot.endpoint_of(colony.key), snapshot.questions.get(colony.key))
+
+    def spots(self) -> Sequence[Hashable]:
+        """The workspaces, by the actions that go to them."""
+        return tuple(self._workspaces)
+
+    def label(self, labels: Mapping[Hashable, str]) -> None:
+        """Draws a label in the place of the key of each of these workspaces."""
+        self._labels = labels
+        self.show_frame()
+
+    def jump_to(self, spot: Hashable) -> None:
+        """Goes to a workspace, as its key does."""
+        going: Mapping[Hashable, Callable[[], None]] = {
+            "fleet": self.do_fleet,
+            "needs_you": self.do_needs_you,
+            "colony": self.do_colony,
+            "connections": self.do_connections,
+        }
+        going[spot]()
+
+    def _jumpable(self) -> Sequence[Jumpable]:
+        """The header, and what is on the screen of the workspace in front."""
+        views = [view for view in self.workspace.query(LineView) if view.is_on_screen]
+        return [self, *views, *(card for card in self.workspace.query(CardPane) if card.is_on_screen)]
+
+    def show_host(self, name: EndpointName) -> None:
+        """Brings a host to the front."""
+        self.go_to(self.connections)
+        self.show_again()
+        self.connections.list.select(name)
 
     def _hint(self, hint: Hint) -> KeyHint:
         if not hint.action:

@@ -17,7 +17,7 @@ from textual.widgets import Input, TextArea
 from colonizer_tui.dialogs.dialog import Dialog
 from colonizer_tui.keys import Keymap
 
-FIELD_ACTIONS = frozenset({"send", "back", "next_pane", "previous_pane", "quit", "suspend"})
+FIELD_ACTIONS = frozenset({"send", "back", "next_pane", "previous_pane", "palette", "jump", "quit", "suspend"})
 """What a key still does while text is typed; every other key is the field's own."""
 
 DIALOG_ACTIONS = frozenset({"quit"})
@@ -48,23 +48,41 @@ class Keyboard:
         name = self._actions.get(event.key, "")
         if in_field and name not in FIELD_ACTIONS and not hasattr(focused, f"do_{name}"):
             return False
-        return await self._act(name, event, focused, screen)
+        return self._pick(event, focused) or await self.do(name, screen) or isinstance(screen, Dialog)
 
-    async def _act(self, name: str, event: events.Key, focused: Widget | None, screen: "Screen[object]") -> bool:
-        inner: list[object] = [] if focused is None else [*focused.ancestors_with_self[:-1]]
-        if event.character is not None and event.character in "123456789":
-            picking: Callable[[int], None] | None = getattr(focused, "pick", None)
-            if picking is not None:
-                picking(int(event.character))
-                return True
-        is_dialogs = isinstance(screen, Dialog) and name not in DIALOG_ACTIONS
-        outer: Sequence[object] = () if is_dialogs else self._outer()
-        for node in (*inner, *outer):
+    def means(self, event: events.Key, name: str) -> bool:
+        """Whether the key is an action's."""
+        return self._actions.get(event.key) == name
+
+    def can_do(self, name: str, screen: "Screen[object]") -> bool:
+        """Whether anything that an action's key would reach now does something for it."""
+        return any(hasattr(node, f"do_{name}") for node in self._reached(name, screen))
+
+    async def do(self, name: str, screen: "Screen[object]") -> bool:
+        """Has an action done by what its key reaches, from the inside outwards, whatever is being typed there.
+
+        What has nothing to do for it says so by False, and the next one outwards is asked.
+        """
+        for node in self._reached(name, screen):
             doing = getattr(node, f"do_{name}", None)
-            if doing is not None:
-                await _done(doing())
+            if doing is not None and await _done(doing()) is not False:
                 return True
-        return isinstance(screen, Dialog)
+        return False
+
+    def _reached(self, name: str, screen: "Screen[object]") -> list[object]:
+        focused = screen.focused
+        inner: list[object] = [] if focused is None else [*focused.ancestors_with_self[:-1]]
+        is_dialogs = isinstance(screen, Dialog) and name not in DIALOG_ACTIONS
+        return inner if is_dialogs else [*inner, *self._outer()]
+
+    @staticmethod
+    def _pick(event: events.Key, focused: Widget | None) -> bool:
+        """Whether a digit picked something where it does."""
+        picking: Callable[[int], None] | None = getattr(focused, "pick", None)
+        if picking is None or event.character is None or event.character not in "123456789":
+            return False
+        picking(int(event.character))
+        return True
 
 
 async def _done(result: object) -> object:

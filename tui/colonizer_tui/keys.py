@@ -33,6 +33,7 @@ class Action(Value):
 _SHOWN = {
     "question_mark": "?",
     "slash": "/",
+    "colon": ":",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "left_curly_bracket": "{",
@@ -46,28 +47,38 @@ def shown_key(key: str) -> str:
     return _SHOWN.get(key, key)
 
 
+WORKSPACES = "Workspaces"
+"""The group of the actions that go to one."""
+
+MOVING = "Moving"
+"""The group of the actions that only move about."""
+
 ACTIONS: tuple[Action, ...] = (
-    Action("fleet", ("1",), "fleet", "all colonies of all hosts", "Workspaces"),
-    Action("needs_you", ("2",), "needs you", "what waits for you, most urgent first", "Workspaces"),
-    Action("colony", ("3",), "colony", "the opened colony: transcript and diff", "Workspaces"),
-    Action("connections", ("7",), "connections", "hosts: how they are, and what went wrong", "Workspaces"),
-    Action("next_pane", ("tab",), "next pane", "the next pane", "Moving"),
-    Action("previous_pane", ("shift+tab",), "previous pane", "the previous pane", "Moving"),
-    Action("down", ("j", "down"), "down", "one row down", "Moving"),
-    Action("up", ("k", "up"), "up", "one row up", "Moving"),
-    Action("left", ("left",), "left", "long lines: back to the left", "Moving"),
-    Action("right", ("right",), "right", "long lines: further to the right", "Moving"),
-    Action("page_down", ("pagedown", "ctrl+f"), "page down", "one page down", "Moving"),
-    Action("page_up", ("pageup", "ctrl+b"), "page up", "one page up", "Moving"),
-    Action("first", ("g", "home"), "first", "to the first row", "Moving"),
-    Action("last", ("G", "end"), "last", "to the last row; a transcript follows its end again", "Moving"),
-    Action("enter", ("enter",), "open", "open what is selected", "Moving"),
-    Action("back", ("escape",), "back", "one step back; nothing that you typed is lost", "Moving"),
-    Action("find", ("slash",), "find", "find text here", "Finding"),
+    Action("fleet", ("1",), "fleet", "all colonies of all hosts", WORKSPACES),
+    Action("needs_you", ("2",), "needs you", "what waits for you, most urgent first", WORKSPACES),
+    Action("colony", ("3",), "colony", "the opened colony: transcript and diff", WORKSPACES),
+    Action("connections", ("7",), "connections", "hosts: how they are, and what went wrong", WORKSPACES),
+    Action("next_pane", ("tab",), "next pane", "the next pane", MOVING),
+    Action("previous_pane", ("shift+tab",), "previous pane", "the previous pane", MOVING),
+    Action("down", ("j", "down"), "down", "one row down", MOVING),
+    Action("up", ("k", "up"), "up", "one row up", MOVING),
+    Action("left", ("left",), "left", "long lines: back to the left", MOVING),
+    Action("right", ("right",), "right", "long lines: further to the right", MOVING),
+    Action("page_down", ("pagedown", "ctrl+f"), "page down", "one page down", MOVING),
+    Action("page_up", ("pageup", "ctrl+b"), "page up", "one page up", MOVING),
+    Action("first", ("g", "home"), "first", "to the first row", MOVING),
+    Action("last", ("G", "end"), "last", "to the last row; a transcript follows its end again", MOVING),
+    Action("enter", ("enter",), "open", "open what is selected", MOVING),
+    Action("back", ("escape",), "back", "one step back; nothing that you typed is lost", MOVING),
+    Action("find", ("slash",), "find", "filter a list by terms; elsewhere find text", "Finding"),
     Action("next_match", ("n",), "next match", "the next match", "Finding"),
     Action("previous_match", ("N",), "previous match", "the previous match", "Finding"),
     Action("next_need", ("w",), "next", "the next colony that needs you", "Finding"),
     Action("previous_need", ("W",), "previous", "the previous colony that needs you", "Finding"),
+    Action("go_to", ("colon",), "go to", "go to a workspace, a host or a colony by its name", "Finding"),
+    Action("palette", ("ctrl+p",), "palette", "find an action by its name, and do it", "Finding"),
+    Action("jump", ("ctrl+o",), "jump", "a letter on all that is in sight: typing it goes there", "Finding"),
+    Action("mark", ("space",), "mark", "mark: s, r and X are then for all that are marked", "Finding"),
     Action("order", ("t",), "order", "change the order of the list", "Finding"),
     Action("answer", ("a",), "answer", "open the card of the question", "Colony"),
     Action("send", ("ctrl+s",), "send", "send the card, the form or the message", "Colony"),

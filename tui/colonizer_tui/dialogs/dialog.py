@@ -62,9 +62,9 @@ class Dialog(ModalScreen[T], Generic[T]):
             part.set_lines(lines)
 
 
-def box_width(dialog: Widget) -> int:
-    """How many cells a line of a dialog has."""
-    return max(min(72, int(dialog.size.width * 0.96)) - 6, 10)
+def box_width(dialog: Widget, width: int = 72) -> int:
+    """How many cells a line of a dialog has whose box is so wide where there is room."""
+    return max(min(width, int(dialog.size.width * 0.96)) - 6, 10)
 
 
 def shortened(text: str, width: int, most: int) -> Sequence[str]:

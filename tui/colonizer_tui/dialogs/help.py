@@ -12,6 +12,15 @@ from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.line_view import LineView
 from colonizer_tui.widgets.lines import Lines
 
+TERMS = (
+    ('word "two words"', "what is shown of a colony holds this text"),
+    ("host:hq,lab", "on one of these hosts; also org: repo: status:"),
+    ("needs:me", "waits for you"),
+    ("cost>5 age<1h", "dollars; s, m, h, d or w; also >= and <="),
+    ("!stopped !host:hq", "not this"),
+)
+"""Terms of a query, and what each finds."""
+
 
 class HelpLines(LineView):
     """The keys, by what they are for."""
@@ -66,6 +75,8 @@ def _lines(keymap: Keymap, here: Sequence[Hint]) -> list[Line]:
     for group in dict.fromkeys(action.group for action in ACTIONS):
         shown += [EMPTY, (Span(group, "info"),)]
         shown += [_row(keymap, action.name) for action in ACTIONS if action.group == group]
+    shown += [EMPTY, (Span("In a list's find bar: all terms count", "info"),)]
+    shown += [line(Span(column(term, 22), "key"), words) for term, words in TERMS]
     shown += [EMPTY, (Span("In a card", "info"),)]
     shown += [
         line(Span(column("1…9", 12), "key"), "pick the option with this number"),

@@ -1,6 +1,6 @@
 """The card in which a person answers: every question of a prompt, in place."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -51,6 +51,7 @@ class CardPane(Widget, can_focus=True):
         self._spot = Spot()
         self._view = View()
         self._saving: Timer | None = None
+        self._labels: Mapping[Hashable, str] = {}
 
         self._head, self._foot = Lines(), Lines(id="card-foot")
         self._body = VerticalScroll(can_focus=False)
@@ -105,6 +106,30 @@ class CardPane(Widget, can_focus=True):
             self._spot = Spot(next((place for place, given in enumerate(self._chosen) if given.is_empty), 0))
             self._make_prompts(len(self._chosen))
         self.draw()
+
+    def spots(self) -> Sequence[Hashable]:
+        """The options of the prompt under the cursor, and the other prompts, while the card is open."""
+        if not self.is_open:
+            return ()
+        here = self._spot.prompt
+        return [
+            Spot(place, option)
+            for place in range(len(self._chosen))
+            for option in range(self._last_row(place) + 1 if place == here else 1)
+        ]
+
+    def label(self, labels: Mapping[Hashable, str]) -> None:
+        """Draws a label over the first cells of each of these spots, and none over others."""
+        self._labels = labels
+        self.draw()
+
+    def jump_to(self, spot: Hashable) -> None:
+        """Goes to an option or a prompt, and picks nothing."""
+        give_keys(self)
+        if isinstance(spot, Spot):
+            self._spot = spot
+            self.draw()
+            self.call_after_refresh(self._scroll_to_spot)
 
     def withdraw(self, why: str, view: View) -> None:
         """Gives the keys back because what was asked is asked no more; says why, unless it was answered here."""
@@ -226,7 +251,7 @@ class CardPane(Widget, can_focus=True):
         glyphs, chosen = ink_of(self).glyphs, self._chosen[place]
         lines = self._prompts[place]
         if question.prompts:
-            lines.set_lines(card.prompt_lines(question, place, chosen, spot, width, glyphs))
+            lines.set_lines(card.prompt_lines(question, place, chosen, spot, width, glyphs, self._labels))
             has_options = bool(question.prompts[place].options)
         else:
             lines.set_lines(card.no_prompts_lines(width))

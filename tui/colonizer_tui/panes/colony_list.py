@@ -1,6 +1,7 @@
 """The list of all colonies of all hosts."""
 
 import time
+from collections.abc import Iterable, Sequence
 
 from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership.models import Colony
@@ -9,6 +10,7 @@ from colonizer_tui.intents import ColonySelected, desk_of
 from colonizer_tui.present import fleet
 from colonizer_tui.present.fleet import Columns
 from colonizer_tui.present.line import Line, Span
+from colonizer_tui.present.query import SHOWS_ALL, Query, Texts
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.keyed_list import KeyedList
 from colonizer_tui.widgets.keys_to import has_keys
@@ -26,12 +28,17 @@ class ColonyList(KeyedList[ColonyKey]):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's name
         super().__init__(id=id)
         self.order = "state"
-        self.needle = ""
-        """What is searched for, in lower case; empty for nothing."""
+        self.sought = Query()
+        """What is looked for; false for nothing."""
         self.newly_urgent = 0
         """Colonies that need the person and whose place in the list waits for the cursor to rest."""
+        self._marked: dict[ColonyKey, None] = {}
+        """In the order in which they were marked."""
         self._view = View()
         self._columns = Columns(80, 0)
+        self._texts = Texts()
+        self._judged_at = 0.0
+        """When it was last judged what is looked for."""
         self._touched_at = 0.0
         self._in_order_until = 0.0
         self._is_out_of_order = False
@@ -46,6 +53,18 @@ class ColonyList(KeyedList[ColonyKey]):
         """The selected colony."""
         return None if self.selected is None else self._view.snapshot.colonies.get(self.selected)
 
+    @property
+    def marked(self) -> Sequence[Colony]:
+        """What is marked, whether it is in sight or not, in the order in which it was marked."""
+        colonies = self._view.snapshot.colonies
+        return [colonies[key] for key in self._marked if key in colonies]
+
+    def drop_marks(self, keys: Iterable[ColonyKey] | None = None) -> None:
+        """Takes the marks off these colonies, or off all."""
+        for key in list(self._marked) if keys is None else keys:
+            self._marked.pop(key, None)
+        self.repaint_changed()
+
     def show(self, view: View, topics: Topics) -> None:
         """Shows a moment; the order changes only when the cursor rests."""
         # What came while another workspace was in front is in no topics: then the colonies are others than before.
@@ -55,13 +74,24 @@ class ColonyList(KeyedList[ColonyKey]):
         # After each key the same moment is shown again: a row that the key changed was drawn by it.
         is_same = view is self._view and columns == self._columns
         self._view = view
+        for key in [key for key in self._marked if key not in view.snapshot.colonies]:
+            del self._marked[key]
         self._columns = columns
-        if changed:
+        is_older = self.sought.depends_on_time and view.now - self._judged_at >= 1
+        if changed or is_older:
             self._is_out_of_order = True
         if self._is_out_of_order:
             self.reorder()
         if not is_same:
             self.repaint_changed()
+
+    def look_for(self, query: Query) -> None:
+        """Shows only what is looked for."""
+        self.sought = query
+        if not query:
+            self._texts.forget()
+        self.reorder(now=True)
+        self.repaint_changed()
 
     def reorder(self, *, now: bool = False) -> None:
         """Puts the rows in order, at once or when the cursor rests and the last time is long enough ago."""
@@ -73,7 +103,8 @@ class ColonyList(KeyedList[ColonyKey]):
             if started < self._in_order_until:
                 return
         everyone = view.snapshot.colonies.values()
-        shown = [colony for colony in everyone if fleet.matches(colony, self.needle)] if self.needle else everyone
+        shown = self.sought.found(everyone, view, self._texts.of) if self.sought else everyone
+        self._judged_at = view.now
         wanted = fleet.in_order(self.order, view, shown)
         self.newly_urgent = 0
         self._is_out_of_order = False
@@ -84,13 +115,13 @@ class ColonyList(KeyedList[ColonyKey]):
 
     def line_count(self) -> int:
         """One line for each row; one that says so where nothing is found."""
-        return len(self.keys) or (1 if self.needle else 0)
+        return len(self.keys) or (1 if self.sought else 0)
 
     def line_at(self, index: int) -> Line:
         """A row, or what stands in the place of rows."""
         if self.keys:
             return super().line_at(index)
-        return Span(f"    nothing holds “{self.needle}”: ", "muted"), Span("esc", "key"), Span(" shows all", "muted")
+        return Span(f"    nothing fits “{self.sought.text.strip()}”: ", "muted"), *SHOWS_ALL
 
     def ground_of(self, index: int) -> str:
         """The selected row has one."""
@@ -99,7 +130,11 @@ class ColonyList(KeyedList[ColonyKey]):
     def row_line(self, key: ColonyKey) -> Line:
         """A colony's row; of a colony that is gone, an empty one."""
         colony = self._view.snapshot.colonies.get(key)
-        return () if colony is None else fleet.row(colony, self._view, self._columns, self.glyphs)
+        if colony is None:
+            return ()
+        return self.sought.marked(
+            fleet.row(colony, self._view, self._columns, self.glyphs, is_marked=key in self._marked)
+        )
 
     def move(self, rows: int) -> None:
         """Moves the selection, and notes that the person is moving in the list."""
@@ -125,6 +160,18 @@ class ColonyList(KeyedList[ColonyKey]):
         """Opens the selected colony."""
         if self.selected is not None:
             desk_of(self).open_colony(self.selected)
+
+    def do_mark(self) -> None:
+        """Marks the selected colony, or takes its mark off, and goes on to the next."""
+        key = self.selected
+        if key is None:
+            return
+        if key in self._marked:
+            del self._marked[key]
+        else:
+            self._marked[key] = None
+        self.repaint_row(key)
+        self.move(1)
 
     def do_order(self) -> None:
         """The next order; the selection stays."""

@@ -1,5 +1,7 @@
 """A colony's changes, drawn row by row, its colours found when a hunk comes into sight."""
 
+from collections.abc import Hashable
+
 from textual import events
 
 from colonizer_client.identity import ColonyKey
@@ -11,7 +13,7 @@ from colonizer_tui.present import changed_words, syntax, words
 from colonizer_tui.present import diff as present
 from colonizer_tui.present.diff import FileDiff, Hunk, Row, RowKind, Rows
 from colonizer_tui.present.line import Line, Span, highlight, skip, spread
-from colonizer_tui.widgets.keys_to import has_keys
+from colonizer_tui.widgets.keys_to import give_keys, has_keys
 from colonizer_tui.widgets.line_view import LineView
 
 SHIFT_CELLS = 16
@@ -102,6 +104,20 @@ class DiffPane(LineView):
         if kind is RowKind.ADDED:
             return "added"
         return "removed" if kind is RowKind.REMOVED else ""
+
+    def spot_at(self, index: int) -> Hashable | None:
+        """Files and hunks, by path and number."""
+        if index >= len(self._rows):
+            return None
+        row = self._rows[index]
+        return (self._files[row.file].path, row.hunk) if row.kind in (RowKind.FILE, RowKind.HUNK) else None
+
+    def jump_to(self, spot: Hashable) -> None:
+        """Goes to a file or a hunk."""
+        give_keys(self)
+        row = next((row for row in range(self.top, len(self._rows)) if self.spot_at(row) == spot), None)
+        if row is not None:
+            self._go(row)
 
     def scrolled_by_hand(self, lines: int) -> None:
         """The cursor stays in sight."""

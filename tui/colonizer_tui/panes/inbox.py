@@ -1,10 +1,13 @@
 """Everything that waits for the person, most urgent first."""
 
+from collections.abc import Iterable
+
 from colonizer_client.attention import Need
 from colonizer_client.identity import ColonyKey
 from colonizer_tui.intents import ColonySelected, desk_of
 from colonizer_tui.present import inbox
-from colonizer_tui.present.line import Line
+from colonizer_tui.present.line import Line, Span
+from colonizer_tui.present.query import SHOWS_ALL, Query, Texts
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.keyed_list import KeyedList
 
@@ -16,6 +19,9 @@ class InboxList(KeyedList[ColonyKey]):
         super().__init__(id=id)
         self._view = View()
         self._needs: dict[ColonyKey, Need] = {}
+        self.sought = Query()
+        """What is looked for; false for nothing."""
+        self._texts = Texts()
 
     @property
     def need(self) -> Need | None:
@@ -25,16 +31,39 @@ class InboxList(KeyedList[ColonyKey]):
     def show(self, view: View) -> None:
         """Shows a moment. A need that was met leaves; the selection then goes to the next one."""
         self._view = view
-        self._needs = {need.colony.key: need for need in view.needs}
+        self._needs = {need.colony.key: need for need in self._found(view)}
         keys = list(self._needs)
         if keys != list(self.keys):
             self.set_keys(keys)
         self.repaint_changed()
 
+    def look_for(self, query: Query) -> None:
+        """Shows only what is looked for."""
+        self.sought = query
+        if not query:
+            self._texts.forget()
+        self.show(self._view)
+
+    def line_count(self) -> int:
+        """One line for each row; one that says so where nothing is found."""
+        return len(self.keys) or (1 if self.sought else 0)
+
+    def line_at(self, index: int) -> Line:
+        """A row, or what stands in the place of rows."""
+        if self.keys:
+            return super().line_at(index)
+        return Span(f"    nothing fits “{self.sought.text.strip()}”: ", "muted"), *SHOWS_ALL
+
+    def ground_of(self, index: int) -> str:
+        """The selected row has one."""
+        return super().ground_of(index) if self.keys else ""
+
     def row_line(self, key: ColonyKey) -> Line:
         """A need's row."""
         need = self._needs.get(key)
-        return () if need is None else inbox.row(need, self._view, self.text_width - 1, self.glyphs)
+        if need is None:
+            return ()
+        return self.sought.marked(inbox.row(need, self._view, self.text_width - 1, self.glyphs))
 
     def on_keyed_list_moved(self, event: KeyedList.Moved) -> None:
         """Tells which colony is under the cursor."""
@@ -47,3 +76,11 @@ class InboxList(KeyedList[ColonyKey]):
         event.stop()
         if self.selected is not None:
             desk_of(self).open_colony(self.selected)
+
+    def _found(self, view: View) -> Iterable[Need]:
+        """The needs of which one colony is looked for."""
+        if not self.sought:
+            return view.needs
+        everyone = [colony for need in view.needs for colony in need.colonies]
+        found = {colony.key for colony in self.sought.found(everyone, view, self._texts.of)}
+        return [need for need in view.needs if any(colony.key in found for colony in need.colonies)]

@@ -1,7 +1,7 @@
 """A colony's transcript: it follows its end until the person scrolls up, and stays where they look."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from textual import events
 
@@ -13,7 +13,7 @@ from colonizer_tui.intents import Copied, OlderWanted, TextViewed, desk_of
 from colonizer_tui.present import transcript as present
 from colonizer_tui.present.line import Line, Span, highlight
 from colonizer_tui.present.transcript import FOLDED_AT_FIRST, Sheet
-from colonizer_tui.widgets.keys_to import has_keys
+from colonizer_tui.widgets.keys_to import give_keys, has_keys
 from colonizer_tui.widgets.line_view import LineView
 
 
@@ -93,6 +93,18 @@ class TranscriptPane(LineView):
         is_current = entry == self._current and has_keys(self) and index == self._starts[entry]
         mark = Span(self.glyphs["folded"] if is_current else " ", "active")
         return (mark, *(highlight(line, self.needle, "match") if self.needle else line))
+
+    def spot_at(self, index: int) -> Hashable | None:
+        """Entries, at their first lines."""
+        index -= self._head_lines
+        entry = bisect_right(self._starts, index) - 1
+        return entry - self._shift if entry >= 0 and self._starts[entry] == index else None
+
+    def jump_to(self, spot: Hashable) -> None:
+        """Makes an entry current."""
+        give_keys(self)
+        if isinstance(spot, int):
+            self._make_current(spot + self._shift)
 
     @property
     def has_entries(self) -> bool:

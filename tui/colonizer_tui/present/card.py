@@ -1,6 +1,7 @@
 """A question card: all questions of a prompt, what is chosen so far, and how sending went."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from rich.cells import cell_len
 
@@ -11,7 +12,7 @@ from colonizer_client.text import safe_line
 from colonizer_config.value import Value
 from colonizer_tui.present import words
 from colonizer_tui.present.inspector import RISK_ROLES
-from colonizer_tui.present.line import EMPTY, Line, Span, column, cut, line, spread, wrap
+from colonizer_tui.present.line import EMPTY, Line, Span, column, cut, labelled, line, spread, wrap
 from colonizer_tui.present.states import Glyphs
 
 PREVIEW_LINES = 8
@@ -48,24 +49,35 @@ def heading(colony: Colony, question: OpenQuestion, waited_s: float, refusal: st
 
 
 def prompt_lines(
-    question: OpenQuestion, place: int, chosen: Chosen, spot: Spot | None, width: int, glyphs: Glyphs
+    question: OpenQuestion,
+    place: int,
+    chosen: Chosen,
+    spot: Spot | None,
+    width: int,
+    glyphs: Glyphs,
+    labels: Mapping[Hashable, str] = MappingProxyType({}),
 ) -> list[Line]:
     """One prompt: unfolded where the cursor is, or where the card is closed and it is the only one; else one line.
 
-    `spot` is the cursor, None while the card is closed: then no digit stands beside an option.
+    `spot` is the cursor, None while the card is closed: then no digit stands beside an option. `labels` has the letters
+    to jump to spots of the card.
     """
     prompt = question.prompts[place]
     is_here = spot is not None and spot.prompt == place
     unfolded = is_here or (spot is None and len(question.prompts) == 1)
     count, is_open = len(question.prompts), spot is not None
     shown = _title(prompt, place, count, chosen, width, glyphs, is_open=is_open, is_here=is_here, unfolded=unfolded)
-    if unfolded:
-        for number, option in enumerate(prompt.options):
-            is_at = is_here and spot is not None and spot.option == number
-            shown += _option(prompt, option, number, chosen, width, glyphs, is_open=spot is not None, is_at=is_at)
-        if prompt.options:
-            is_at = is_here and spot is not None and spot.option == len(prompt.options)
-            shown.append(_something_else(prompt, chosen, glyphs, is_open=spot is not None, is_at=is_at))
+    if not unfolded:
+        label = labels.get(Spot(place))
+        return [labelled(shown[0], label), *shown[1:]] if label else shown
+    for number, option in enumerate(prompt.options):
+        is_at = is_here and spot is not None and spot.option == number
+        first, *more = _option(prompt, option, number, chosen, width, glyphs, is_open=spot is not None, is_at=is_at)
+        shown += [labelled(first, labels.get(Spot(place, number), "")), *more]
+    if prompt.options:
+        at = Spot(place, len(prompt.options))
+        other = _something_else(prompt, chosen, glyphs, is_open=spot is not None, is_at=is_here and spot == at)
+        shown.append(labelled(other, labels.get(at, "")))
     return shown
 
 

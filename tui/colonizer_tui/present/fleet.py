@@ -36,13 +36,13 @@ def in_order(order: str, view: View, colonies: Iterable[Colony]) -> list[ColonyK
     return [colony.key for colony in sorted(colonies, key=by[order])]
 
 
-def matches(colony: Colony, needle: str) -> bool:
-    """Whether a colony's shown texts hold the lower-case text."""
+def found_text(colony: Colony) -> str:
+    """All that plain text finds of a colony, in lower case: what is shown of it, each on a line of its own."""
     state = states.look(colony, None).word
     shown = (
         colony.title, colony.repo, colony_name(colony), colony.shown_id, state, colony.key.endpoint, colony.branch,
     )  # fmt: skip
-    return any(needle in text.lower() for text in shown)
+    return "\n".join(shown).lower()
 
 
 class Columns(Value):
@@ -93,7 +93,7 @@ def caption(cols: Columns) -> Line:
     return (Span(f" {text}" + (" " + column("$", cols.cost, right=True) if cols.cost else ""), "dim"),)
 
 
-def row(colony: Colony, view: View, cols: Columns, glyphs: Glyphs) -> Line:
+def row(colony: Colony, view: View, cols: Columns, glyphs: Glyphs, *, is_marked: bool = False) -> Line:
     """A colony's row."""
     endpoint = view.snapshot.endpoint_of(colony.key)
     look = states.last_look(colony, view.snapshot.questions.get(colony.key), endpoint)
@@ -103,6 +103,8 @@ def row(colony: Colony, view: View, cols: Columns, glyphs: Glyphs) -> Line:
     pieces = [*glyph_cell(look, glyphs)]
     if states.is_unsandboxed(colony, endpoint):
         pieces[-1] = Span("!", "attention-strong")
+    if is_marked:
+        pieces[0] = Span(glyphs["marked"], "active-strong")
     if cols.host:
         pieces.append(Span(column(colony.key.endpoint, cols.host) + " ", quiet))
     if cols.colony:
@@ -110,7 +112,7 @@ def row(colony: Colony, view: View, cols: Columns, glyphs: Glyphs) -> Line:
     pieces += [
         Span(column(colony.title, cols.title) + " ", title_role),
         Span(column(look.word, cols.state) + " ", look.role),
-        Span(column(words.age(_age(colony, view)), cols.age, right=True), quiet),
+        Span(column(words.age(age(colony, view)), cols.age, right=True), quiet),
     ]
     if cols.cost:
         pieces.append(Span(" " + column(words.short_money(colony.cost_usd), cols.cost, right=True), quiet))
@@ -127,7 +129,8 @@ def _is_quiet(colony: Colony, view: View) -> bool:
     return colony.key not in view.needs_of and colony.status not in BUSY
 
 
-def _age(colony: Colony, view: View) -> float:
+def age(colony: Colony, view: View) -> float:
+    """Seconds since it began to wait, to run or to be what it is, by its host's clock."""
     now = view.server_now(colony.key)
     if colony.key in view.needs_of:
         return now - waiting_since(colony, view.snapshot.questions.get(colony.key))

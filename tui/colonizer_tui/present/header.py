@@ -20,6 +20,8 @@ class Tab(Value):
     """What waits there for the person."""
     unsure: int = 0
     """What waited there on hosts that do not answer now."""
+    label: str = ""
+    """The letters to jump there, in the place of the key."""
 
 
 def header(tabs: Sequence[Tab], view: View, width: int, glyphs: Glyphs) -> Line:
@@ -29,7 +31,9 @@ def header(tabs: Sequence[Tab], view: View, width: int, glyphs: Glyphs) -> Line:
         count = f" {tab.count}" if tab.count else ""
         unsure = f" +{tab.unsure}?" if tab.unsure else ""
         role = "tab-on" if tab.is_shown else "tab-off"
-        left += [Span(f" {tab.key} ", "tab-on" if tab.is_shown else "dim"), Span(tab.title, role)]
+        key = Span(f" {tab.key} ", "tab-on" if tab.is_shown else "dim")
+        label: Line = (Span(tab.label, "jump"), Span(" " * (len(key.text) - len(tab.label)), role))
+        left += [*(label if tab.label else (key,)), Span(tab.title, role)]
         left.append(Span(count, "tab-count" if tab.is_shown else "attention-strong"))
         left.append(Span(unsure, role))
         left.append(Span(" ", role))

@@ -97,6 +97,11 @@ def skip(pieces: Line, cells: int) -> Line:
     return tuple(shown)
 
 
+def labelled(pieces: Line, label: str) -> Line:
+    """The line with the letters to jump to it over its first cells, if there are any letters."""
+    return (Span(label, "jump"), *skip(pieces, len(label))) if label else pieces
+
+
 def spread(left: Line, right: Line, width: int) -> Line:
     """The two lines at the two ends of one of `width` cells; the left one gives way."""
     room = width - width_of(right)

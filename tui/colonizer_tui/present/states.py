@@ -35,6 +35,7 @@ GLYPHS: Mapping[str, tuple[str, str]] = {
     "bar": ("│", "|"),
     "rule": ("─", "-"),
     "thumb": ("┃", "#"),
+    "marked": ("◆", "M"),
     "yes": ("✓", "+"),
     "no": ("✗", "x"),
     "minus": ("−", "-"),
@@ -100,6 +101,11 @@ _ATTENTION_WORDS: Mapping[str, str] = {
     "autopilot_held": "held back",
     "operator_escalation": "escalated",
 }
+
+WORDS: frozenset[str] = frozenset(
+    {"held", "covered", "answered", *(look.word for look in _STATUS_LOOKS.values()), *_ATTENTION_WORDS.values()}
+) | {status.replace("_", " ") for status in _STATUS_LOOKS}
+"""All words for a state: those that are shown, and the motherships' own."""
 
 
 def look(colony: Colony, question: OpenQuestion | None) -> Look:

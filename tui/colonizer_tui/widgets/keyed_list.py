@@ -8,7 +8,7 @@ from textual import events
 from textual.message import Message
 
 from colonizer_tui.present.line import Line, Span
-from colonizer_tui.widgets.keys_to import has_keys
+from colonizer_tui.widgets.keys_to import give_keys, has_keys
 from colonizer_tui.widgets.line_view import LineView
 
 K = TypeVar("K", bound=Hashable)
@@ -139,6 +139,17 @@ class KeyedList(LineView, Generic[K]):
         if self._keys[index] != self._selected:
             return ""
         return "selection" if has_keys(self) else "selection_away"
+
+    def spot_at(self, index: int) -> Hashable | None:
+        """Every row."""
+        return self._keys[index] if index < len(self._keys) else None
+
+    def jump_to(self, spot: Hashable) -> None:
+        """Selects a row."""
+        give_keys(self)
+        place = next((place for place, key in enumerate(self._keys) if key == spot), None)
+        if place is not None:
+            self.select(self._keys[place])
 
     def on_resize(self) -> None:
         """The selection stays in sight."""

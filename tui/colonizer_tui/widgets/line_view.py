@@ -4,6 +4,7 @@ It scrolls by itself, without Textual's scroll bars and animations: a step costs
 a line says is the subclass's; how its roles look is the theme's.
 """
 
+from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 
 from rich.segment import Segment
@@ -13,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from colonizer_tui import theme
-from colonizer_tui.present.line import Line, fit, width_of
+from colonizer_tui.present.line import Line, fit, labelled, width_of
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.widgets.ink import ink_of
 
@@ -38,6 +39,7 @@ class LineView(Widget, can_focus=True):
         self._top = 0
         self._drawn: dict[int, tuple[Line, str, str]] = {}
         """What stands in each row now, so that nothing is written for a row that did not change."""
+        self._labels: Mapping[Hashable, str] = {}
 
     @property
     def glyphs(self) -> Glyphs:
@@ -68,6 +70,25 @@ class LineView(Widget, can_focus=True):
         """On which colour of the palette a whole line stands; empty for that of the widget."""
         del index
         return ""
+
+    def spot_at(self, index: int) -> Hashable | None:
+        """What begins on this line and can be jumped to, by a name that it keeps; None for nothing."""
+        del index
+        return None
+
+    def spots(self) -> Sequence[Hashable]:
+        """All that is in sight and can be jumped to, from the top."""
+        in_sight = range(self.top, min(self.top + self.size.height, self.line_count()))
+        return [spot for index in in_sight if (spot := self.spot_at(index)) is not None]
+
+    def label(self, labels: Mapping[Hashable, str]) -> None:
+        """Draws a label over the first cells of each of these spots, and none over others."""
+        self._labels = labels
+        self.repaint_changed()
+
+    def jump_to(self, spot: Hashable) -> None:
+        """Goes to a spot, wherever it stands by now, and takes the keys."""
+        raise NotImplementedError
 
     @property
     def page(self) -> int:
@@ -161,7 +182,12 @@ class LineView(Widget, can_focus=True):
     def _content(self, row: int) -> tuple[Line, str, str]:
         """The line that stands in a row of the widget, its ground, and the scroll bar's glyph beside it."""
         index, bar = self._top + row, self._bar_glyph(row)
-        return (self.line_at(index), self.ground_of(index), bar) if index < self.line_count() else ((), "", bar)
+        if index >= self.line_count():
+            return (), "", bar
+        line = self.line_at(index)
+        if self._labels and (label := self._labels.get(self.spot_at(index))):
+            line = labelled(line, label)
+        return line, self.ground_of(index), bar
 
     def _segments(self, line: Line, width: int, ground: str) -> list[Segment]:
         name = ink_of(self).theme

@@ -183,13 +183,16 @@ class ColonyWorkspace(Workspace):
         """Opens the find bar for the pane in front."""
         self._find_bar.open()
 
-    def do_back(self) -> None:
-        """From the message field to the transcript."""
+    def do_back(self) -> bool:
+        """From the message field to the transcript, from a search to the whole text; False where there is neither."""
         if has_keys(self.field):
             self.store_draft()
             give_keys(self.transcript)
         elif self._find_bar.value:
             self._find_bar.close()
+        else:
+            return False
+        return True
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Keeps what is typed."""

@@ -9,15 +9,16 @@ from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
 from colonizer_tui.keys import Hint, hints_of
 from colonizer_tui.panes.colony_list import ColonyList
+from colonizer_tui.panes.query_bar import QueryBar
 from colonizer_tui.panes.transcript import TranscriptPane
-from colonizer_tui.present import fleet, inspector, states
+from colonizer_tui.present import bulk, fleet, inspector, query, states
 from colonizer_tui.present.digest import colony_name
 from colonizer_tui.present.first_run import first_run
 from colonizer_tui.present.line import Line, Span, line, spread
+from colonizer_tui.present.query import Query
 from colonizer_tui.present.view import View
-from colonizer_tui.widgets.find_bar import FindBar
 from colonizer_tui.widgets.ink import ink_of
-from colonizer_tui.widgets.keys_to import give_keys, has_keys
+from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.detail import Detail
 from colonizer_tui.workspaces.workspace import NARROW, WIDE, Workspace
@@ -51,7 +52,7 @@ class Fleet(Workspace):
         """The transcript of the selected colony, in a wide terminal."""
         self._head, self._caption, self._peek_head = Lines(), Lines(id="fleet-caption"), Lines()
         self._welcome, self._one_line = Lines(id="fleet-welcome"), Lines(id="fleet-line")
-        self._find_bar = FindBar(closed=lambda: give_keys(self.list))
+        self._query_bar = QueryBar(lambda: give_keys(self.list), lambda: self.view, self.look_for)
         self._wanted: ColonyKey | None = None
 
     def compose(self) -> ComposeResult:
@@ -62,7 +63,7 @@ class Fleet(Workspace):
             yield self.list
             yield self._welcome
             yield self._one_line
-            yield self._find_bar
+            yield self._query_bar
         yield self.detail
         with Vertical(id="fleet-peek"):
             yield self._peek_head
@@ -101,19 +102,24 @@ class Fleet(Workspace):
 
     def hints(self) -> Sequence[Hint]:
         """What helps most with the selected colony."""
-        if has_keys(self._find_bar):
-            return self._find_bar.hints()
+        if self._query_bar.is_open:
+            return self._query_bar.hints()
         if self.detail.card.is_open:
             return self.detail.card.hints()
         if not self.view.snapshot.colonies:
             return hints_of("colonize", "connections", "quit")
+        if marked := self.list.marked:
+            many = {name: f" {bulk.count_of(name, marked, self.view):,}" for name in bulk.DEEDS}
+            deeds = (Hint(name, deed.verb + many[name]) for name, deed in bulk.DEEDS.items())
+            return *deeds, Hint("back", "unmark all"), *hints_of("mark", "find")
         opening = Hint("enter", reason="" if self.colony else "nothing is selected")
-        all_again = (Hint("back", "show all"),) if self.list.needle else ()
+        all_again = (Hint("back", "show all"),) if self.list.sought else ()
         return (
             *hints_of("answer"),
             opening,
             *all_again,
-            *hints_of("diff", "stop", "resume", "message", "colonize", "find", "next_need", "explain", "order"),
+            *hints_of("diff", "stop", "resume", "message", "colonize", "find", "next_need"),
+            *hints_of("go_to", "mark", "explain", "order"),
         )
 
     def select_new(self, key: ColonyKey) -> None:
@@ -129,11 +135,17 @@ class Fleet(Workspace):
 
     def do_find(self) -> None:
         """Opens the find bar."""
-        self._find_bar.open()
+        self._query_bar.open()
 
-    def do_back(self) -> None:
-        """Drops what is searched for."""
-        self._find_bar.close()
+    def do_back(self) -> bool:
+        """Takes the marks off, then drops what is looked for; False where there is neither."""
+        if self.list.marked:
+            self.list.drop_marks()
+        elif self.list.sought:
+            self._query_bar.close()
+        else:
+            return False
+        return True
 
     def leave_card(self) -> None:
         """Puts the inspector back in the place of the card."""
@@ -142,16 +154,15 @@ class Fleet(Workspace):
         give_keys(self.list)
         self.call_later(self._show_detail)
 
-    def on_find_bar_sought(self, event: FindBar.Sought) -> None:
-        """Shows the colonies that hold the text."""
-        event.stop()
-        self.list.needle = event.text.strip().lower()
-        self.list.reorder(now=True)
-        self.list.repaint_changed()
+    def look_for(self, sought: Query) -> None:
+        """Shows the colonies that are looked for."""
+        self.list.look_for(sought)
         self._show_frame()
         self._show_detail()
 
     def _show_detail(self) -> None:
+        if not self.is_attached:
+            return  # the application is ending
         self.detail.show(self.colony, self.view)
         if self.peeks:
             state = None if self.colony is None else self.view.snapshot.transcripts.get(self.colony)
@@ -169,14 +180,17 @@ class Fleet(Workspace):
 
     def _head_line(self, colonies: int, shown: int) -> Line:
         left: Line = (Span(" "),)
-        if self.list.needle and not has_keys(self._find_bar):
-            left = line(Span(" / ", "key"), Span(self.list.needle, "strong"))
-        count = f"{shown:,} of {colonies:,}" if self.list.needle else f"{colonies:,}"
+        if self.list.sought and not self._query_bar.is_open:
+            left = query.told(self.list.sought)
+        count = f"{shown:,} of {colonies:,}" if self.list.sought else f"{colonies:,}"
         noun = " colony" if colonies == 1 else " colonies"
         is_known = any(state.as_of is not None for state in self.view.snapshot.endpoints.values())
         right: Line = (Span(f"{count}{noun} " if colonies or is_known else "", "muted"),)
+        glyphs = ink_of(self).glyphs
+        if marked := self.list.marked:
+            right = (Span(f"{glyphs['marked']} {len(marked):,} marked · ", "active-strong"), *right)
         if self.list.newly_urgent:
-            glyph = ink_of(self).glyphs["up"]
+            glyph = glyphs["up"]
             right = (Span(f"{glyph} {self.list.newly_urgent} new · ", "attention-strong"), *right)
         return spread(left, right, self._head.size.width)
 

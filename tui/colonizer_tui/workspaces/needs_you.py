@@ -10,7 +10,10 @@ from colonizer_client.snapshot import Topics
 from colonizer_tui.intents import desk_of
 from colonizer_tui.keys import Hint, hints_of
 from colonizer_tui.panes.inbox import InboxList
-from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
+from colonizer_tui.panes.query_bar import QueryBar
+from colonizer_tui.present import query
+from colonizer_tui.present.line import EMPTY, Line, Span, line, spread, wrap
+from colonizer_tui.present.query import Query
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.lines import Lines
@@ -38,6 +41,7 @@ class NeedsYou(Workspace):
         self.detail = Detail(prefers_card=True, id="needs-detail")
         self.detail.card.left = self.leave_card
         self._head, self._calm = Lines(), Lines(id="needs-calm")
+        self._query_bar = QueryBar(lambda: give_keys(self.list), lambda: self.view, self.look_for)
 
     def compose(self) -> ComposeResult:
         """Inbox and detail."""
@@ -45,6 +49,7 @@ class NeedsYou(Workspace):
             yield self._head
             yield self.list
             yield self._calm
+            yield self._query_bar
         yield self.detail
 
     @property
@@ -62,8 +67,7 @@ class NeedsYou(Workspace):
         self.list.show(view)
         if was_empty and view.needs:
             self.focus_first()
-        head = "by urgency and risk, then the oldest first" if view.needs else ""
-        self._head.set_lines([(Span(f" {head}", "dim"),)])
+        self._head.set_lines([self._head_line()])
         self._calm.set_lines(_calm_lines(view, max(self._head.size.width - 5, 20)))
         self.call_later(self._show_detail)
 
@@ -75,9 +79,16 @@ class NeedsYou(Workspace):
         """What helps most with the selected need."""
         if self.detail.card.is_open:
             return self.detail.card.hints()
+        if self._query_bar.is_open:
+            return self._query_bar.hints()
         if not self.view.needs:
             return hints_of("fleet", "colonize", "quit")
-        return hints_of("answer", "enter", "diff", "stop", "resume", "message", "next_need", "explain")
+        all_again = (Hint("back", "show all"),) if self.list.sought else ()
+        return (
+            *hints_of("answer", "enter"),
+            *all_again,
+            *hints_of("diff", "stop", "resume", "message", "find", "next_need", "explain"),
+        )
 
     def do_enter(self) -> None:
         """Opens the card; a need without a question opens its colony."""
@@ -88,6 +99,23 @@ class NeedsYou(Workspace):
             self.open_card()
         else:
             desk_of(self).open_colony(key)
+
+    def do_find(self) -> None:
+        """Opens the find bar."""
+        self._query_bar.open()
+
+    def do_back(self) -> bool:
+        """Drops what is looked for; False where that is nothing."""
+        if not self.list.sought:
+            return False
+        self._query_bar.close()
+        return True
+
+    def look_for(self, sought: Query) -> None:
+        """Shows the needs that are looked for."""
+        self.list.look_for(sought)
+        self._head.set_lines([self._head_line()])
+        self._show_detail()
 
     def open_card(self) -> None:
         """Gives the card the keys."""
@@ -100,6 +128,17 @@ class NeedsYou(Workspace):
         """Gives the keys back to the inbox."""
         self.set_class(False, "card")
         give_keys(self.list)
+
+    def _head_line(self) -> Line:
+        count = len(self.view.needs)
+        if not count:
+            return ()
+        looked_for = self.list.sought
+        right: Line = (Span(f"{len(self.list.keys):,} of {count:,} ", "muted"),) if looked_for else ()
+        left: Line = (Span(" by urgency and risk, then the oldest first", "dim"),)
+        if looked_for and not self._query_bar.is_open:
+            left = query.told(looked_for)
+        return spread(left, right, self._head.size.width)
 
     def _show_detail(self) -> None:
         self.detail.show(self.colony, self.view)
