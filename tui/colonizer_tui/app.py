@@ -26,9 +26,9 @@ from colonizer_tui import crash, departure, intents, theme
 from colonizer_tui.colony_keys import ColonyKeys
 from colonizer_tui.deck import Deck
 from colonizer_tui.dialogs.help import Help
-from colonizer_tui.dialogs.palette import Palette
 from colonizer_tui.dialogs.viewer import Viewer
 from colonizer_tui.fates import Fates
+from colonizer_tui.finding_keys import FindingKeys
 from colonizer_tui.guard import ControlGuard
 from colonizer_tui.handover import Handover
 from colonizer_tui.host_keys import HostKeys
@@ -36,7 +36,6 @@ from colonizer_tui.keyboard import Keyboard
 from colonizer_tui.keys import keymap
 from colonizer_tui.panes.card import CardPane
 from colonizer_tui.present.links import Link
-from colonizer_tui.present.palette import Catalogue, Entry, host_of
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.present.view import Digests
 from colonizer_tui.reading import Reading
@@ -79,6 +78,7 @@ class CockpitApp(App[None]):
         self.deck = Deck(self.keymap, surroundings.default_endpoint)
         self._colony_keys = ColonyKeys(self.deck, cockpit, self)
         self._host_keys = HostKeys(self.deck, cockpit, self, lambda action: self.keymap.shown(action))
+        self._finding_keys = FindingKeys(self.deck, self, lambda: self._keyboard)
         self._reading = Reading(self.deck, cockpit, self)
         self._fates = Fates(cockpit, self)
         self._handover = Handover(self)
@@ -134,18 +134,6 @@ class CockpitApp(App[None]):
                 return True
         return await self._keyboard.take(event, self.screen)
 
-    def do_jump(self) -> None:
-        """Puts letters on all that is in sight."""
-        self.deck.jump.begin()
-
-    async def do_go_to(self) -> None:
-        """Finds workspaces, hosts and colonies, then actions."""
-        await self._open_palette(":", "places")
-
-    async def do_palette(self) -> None:
-        """Finds actions, then workspaces, hosts and colonies."""
-        await self._open_palette(">", "actions")
-
     async def do_help(self) -> None:
         """All keys."""
         await self.push_screen(Help(self.keymap, self.deck.workspace.hints()))
@@ -163,32 +151,6 @@ class CockpitApp(App[None]):
     async def action_quit(self) -> None:
         """Textual's own way out, which it binds to the same key."""
         self.do_quit()
-
-    async def _open_palette(self, prompt: str, begins_with: str) -> None:
-        here = self.screen
-        reasons = {name: self._why_not(name) for name in self.keymap.actions if name not in ("go_to", "palette")}
-        catalogue = Catalogue(begins_with, self.keymap, reasons, self.deck.view, self.ink.glyphs)
-        dialog = Palette(prompt, catalogue, self._go_to)
-        self.watch(dialog, "focused", self._show_cursor, init=False)
-        await self.push_screen(dialog, lambda _: self._show_cursor(here.focused))
-
-    def _why_not(self, action: str) -> str:
-        """Why an action's key does nothing now, where the keys are."""
-        hinted = next((hint.reason for hint in self.deck.workspace.hints() if hint.action == action), "")
-        here = "" if self._keyboard.can_do(action, self.screen) else "nothing here does that"
-        return here or hinted or self.deck.why_not(action)
-
-    async def _go_to(self, entry: Entry) -> None:
-        """Goes where an entry of the palette leads, or does what its key does."""
-        if entry.colony is not None:
-            self.open_colony(entry.colony)
-        elif entry.kind == "host":
-            self.deck.show_host(host_of(entry))
-        elif not self._keyboard.can_do(entry.name, self.screen):
-            self.tell(f"{entry.title}: {entry.reason}", tone="refusal")
-        else:
-            await self._keyboard.do(entry.name, self.screen)
-        self.deck.show_again()
 
     # What the panes want.
 
@@ -280,6 +242,12 @@ class CockpitApp(App[None]):
         await self.push_screen(dialog, lambda given: None if result.done() else result.set_result(given))
         self._keys_may_go_on.set()
         return await result
+
+    async def open(self, dialog: Screen[None], /) -> None:
+        """Opens a dialog that does its work itself, and waits until it has the keys."""
+        below = self.screen
+        self.watch(dialog, "focused", self._show_cursor, init=False)
+        await self.push_screen(dialog, lambda _: self._show_cursor(below.focused))
 
     async def begin(self, command: Coroutine[object, object, None], /) -> None:
         """Starts a command that begins with a dialog, and waits until the dialog has the keys.
@@ -387,7 +355,7 @@ class CockpitApp(App[None]):
         inner = [self._colony_keys, self._host_keys]
         if self.deck.workspace is self.deck.connections:
             inner.reverse()
-        return [self.deck.workspace, self.deck, *inner, self]
+        return [self.deck.workspace, self.deck, *inner, self._finding_keys, self]
 
     def _tell_problems(self) -> None:
         for problem in filter(None, (*self.surroundings.problems, *self.keymap.problems, self._theme_problem)):

@@ -21,6 +21,7 @@ class BulkCommands:
         self._doings: Mapping[str, Callable[[Colony], Awaitable[object]]] = {
             "stop": lambda colony: cockpit.stop(colony.key),
             "resume": commands.resume_unasked,
+            "keep": lambda colony: cockpit.keep(colony.key),
             "clean_up": lambda colony: cockpit.clean_up(colony.key),
         }
 

@@ -73,10 +73,8 @@ class ColonyKeys:
         await self._for_one_or_all("clean_up", self._commands.clean_up, asks=True)
 
     async def do_keep(self) -> None:
-        """Keeps a colony whose work was covered."""
-        colony = self._allowed("keep")
-        if colony is not None:
-            await self._face.begin(self._commands.keep(colony))
+        """Keeps a colony whose work was covered, or all such that are marked."""
+        await self._for_one_or_all("keep", self._commands.keep, asks=True)
 
     async def do_publish(self) -> None:
         """Publishes the colony's work."""

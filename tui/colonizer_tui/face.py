@@ -23,6 +23,10 @@ class Face(Protocol):
         """The dialog's result, None when it was left."""
         ...
 
+    async def open(self, dialog: Screen[None], /) -> None:
+        """Opens a dialog that does its work itself, and waits until it has the keys."""
+        ...
+
     async def begin(self, command: Coroutine[object, object, None], /) -> None:
         """Starts a command that begins with a dialog, and waits until the dialog has the keys."""
         ...

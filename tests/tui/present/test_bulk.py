@@ -47,7 +47,7 @@ def test_what_cannot_be_is_left_out_with_the_reason() -> None:
 
 
 def test_an_answer_is_never_given_to_many() -> None:
-    assert set(DEEDS) == {"stop", "resume", "clean_up"}
+    assert set(DEEDS) == {"stop", "resume", "keep", "clean_up"}
 
 
 def test_a_colony_whose_work_was_covered_is_asked_about_by_itself() -> None:
@@ -55,7 +55,7 @@ def test_a_colony_whose_work_was_covered_is_asked_about_by_itself() -> None:
     plan = bulk.plan("resume", [covered, replace(covered, superseded=None)], VIEW)
     assert len(plan.items) == 1
     assert [reason for _, reason in plan.left_out] == [
-        "https://github.example/p/1 covered its work: resume it by itself, which keeps it first"
+        "https://github.example/p/1 covered its work: keep it first, or resume it by itself"
     ]
 
 

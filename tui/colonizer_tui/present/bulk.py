@@ -31,6 +31,7 @@ DEEDS: Mapping[str, Deed] = {
     for deed in (
         Deed("stop", "stop", "stopping", "stopped", "Worktrees and branches are kept; r starts the next runs.", True),
         Deed("resume", "resume", "resuming", "resumed", "Their next runs start, or wait in the queue."),
+        Deed("keep", "keep", "keeping", "kept", "Kept, they can be resumed; nothing starts by itself."),
         Deed("clean_up", "clean up", "cleaning up", "cleaned up", "The files in their out folders are lost too.", True),
     )
 }
@@ -173,7 +174,7 @@ def _refusal(action: str, colony: Colony, view: View) -> str:
     snapshot = view.snapshot
     refusal = abilities.refusal(action, colony, snapshot.endpoint_of(colony.key), snapshot.questions.get(colony.key))
     if not refusal and action == "resume" and colony.superseded is not None and not colony.superseded.kept:
-        return f"{colony.superseded.pr_url} covered its work: resume it by itself, which keeps it first"
+        return f"{colony.superseded.pr_url} covered its work: keep it first, or resume it by itself"
     return refusal
 
 
