@@ -129,7 +129,7 @@ async def test_resuming_many_leaves_out_what_has_to_be_asked_about(tmp_path: Pat
         await it.shows("covered")
         await mark_all(it)
         await it.press("r")
-        await it.shows("Resume 2 colonies?", "keep it first, or resume it by itself")
+        await it.shows("Resume 2 colonies?", "keep it first")
         await it.press("y")
         await it.shows("2 colonies resumed")
         assert sent(it, "resume") == [0, 1, 1]
