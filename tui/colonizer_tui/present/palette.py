@@ -11,10 +11,11 @@ from colonizer_client.snapshot import EndpointState, Health
 from colonizer_config.value import Value
 from colonizer_tui.keys import MOVING, WORKSPACES, Action, Keymap
 from colonizer_tui.present import states
+from colonizer_tui.present.digest import colony_name
 from colonizer_tui.present.fuzzy import Fit, Pattern, folded, marked
 from colonizer_tui.present.line import Line, Span, column, cut, spread
 from colonizer_tui.present.states import Glyphs
-from colonizer_tui.present.view import View, colony_name
+from colonizer_tui.present.view import View
 
 Kind: TypeAlias = Literal["workspace", "host", "colony", "action"]
 
