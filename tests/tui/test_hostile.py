@@ -75,9 +75,9 @@ class Visitor:
         """Puts the cursor of the list on a colony, and waits until it is shown beside the list."""
         middle = self.terminal.screen.columns // 2
         self.press(f"/{tag}", tag)
-        self.press("\r", f"/ {tag.lower()}")
+        self.press("\r", f"/ {tag}")
         self.terminal.until(lambda: any(tag in line[middle:] for line in self.terminal.text.split("\n")), tag)
-        self.leave(f"/ {tag.lower()}")
+        self.leave(f"/ {tag}")
 
     def read_whole(self) -> None:
         """Opens the viewer and reads to its end."""
@@ -100,6 +100,22 @@ class Visitor:
         self.read_whole()
         self.press("\x13", f"refused: {NO}")
         self.leave("v view all")
+
+    def find(self) -> None:
+        """Looks through all that there is to go to, jumps, completes, and asks for much at once."""
+        self.press(":", "some letters of a name")
+        self.press("own", "of")
+        self.press("\x1b[B" * 8, "enter go")
+        self.leave("enter go")
+        self.press("\x0f", "a-z go there")
+        self.leave("a-z go there")
+        self.press("/repo:\t\t", "tab")
+        self.leave("esc drop it", "9 colonies")
+        self.press("g" + " " * 9, "9 marked")
+        self.press("s", "Stop", "Left out", "esc back, nothing is done")
+        self.press("GG", "esc back, nothing is done")
+        self.leave("nothing is done")
+        self.leave("9 marked")
 
     def launch(self) -> None:
         self.press("c", "Colonize on hq")
@@ -199,6 +215,7 @@ def test_no_text_of_a_fleet_steers_the_terminal(
     with visitor(server, tmp_path, monkeypatch) as somebody:
         somebody.see_the_fleet()
         somebody.answer()
+        somebody.find()
         somebody.see_it_small()
     first, second = server.questions[ASKING]["questions"]
     assert server.sent[0] == {
