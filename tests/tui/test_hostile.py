@@ -104,9 +104,9 @@ class Visitor:
     def find(self) -> None:
         """Looks through all that there is to go to, jumps, completes, and asks for much at once."""
         self.press(":", "some letters of a name")
-        self.press("own", "of")
-        self.press("\x1b[B" * 8, "enter go")
-        self.leave("enter go")
+        self.press("own", ": own", "▌ ▲ HELD")
+        self.press("\x1b[B" * 7, "▌ ■ COVERED")
+        self.leave(": own")
         self.press("\x0f", "a-z go there")
         self.leave("a-z go there")
         self.press("/repo:\t\t", "tab")
