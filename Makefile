@@ -3,7 +3,7 @@ SHELL := /bin/sh
 VENV  := .venv
 BIN   := $(VENV)/bin
 REPO  ?= .
-PYTEST_FLAGS ?= -n auto
+PYTEST_FLAGS ?= -n auto --dist worksteal
 # The published mothership that `contract` tests against; one that is there already can be named.
 PUBLISHED ?= $(VENV)/published
 
@@ -28,7 +28,7 @@ run:
 
 test:
 	@tools/setup "$(VENV)" test
-	"$(BIN)/python" -m pytest $(PYTEST_FLAGS)
+	@env -u PYTHONDONTWRITEBYTECODE "$(BIN)/python" -m pytest $(PYTEST_FLAGS)
 
 contract:
 	@tools/setup "$(VENV)" test

@@ -1,8 +1,10 @@
 """What every test stands on: a machine that is sealed off, and tools that may be missing."""
 
+import gc
+import itertools
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,12 +18,19 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Names of folders that are not there yet. The factory's own numbers are sought among all folders each time."""
+    folder = tmp_path_factory.mktemp("homes", numbered=False)
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def sealed_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def sealed_machine(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Points every folder of the person at a new, empty home, so that no test reads or writes the real one."""
-    home = tmp_path_factory.mktemp("home")
+    home = next(homes)
     runtime = home / "run"
-    runtime.mkdir(mode=0o700)
+    runtime.mkdir(mode=0o700, parents=True)
     for name in [name for name in os.environ if name.startswith(("COLONIZER_", "GIT_", "XDG_"))]:
         monkeypatch.delenv(name)
     for name in ("NO_COLOR", "TEXTUAL_THEME", "SSH_CONNECTION", "SSH_TTY", "DBUS_SESSION_BUS_ADDRESS"):
@@ -35,6 +44,18 @@ def sealed_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     return home
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Twice as many workers as cores: half of the time, a test waits for a process, a socket or a screen."""
+    return 2 * len(os.sched_getaffinity(0))
+
+
+def pytest_collection_finish() -> None:
+    """Lets the garbage collector pass over what stays until the end; a third of the time goes to it otherwise."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -101,6 +101,13 @@ async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
         raise TimeoutError(f"this is on the screen:\n{screen_text(pilot)}") from None
 
 
+async def settled(pilot: Pilot[None]) -> None:
+    """Returns when the screen has come to rest: messages pass from queue to queue, and pictures come by a timer."""
+    before = ""
+    while before != (before := screen_text(pilot)):
+        await pilot.pause(0.05)
+
+
 def screen_text(pilot: Pilot[None]) -> str:
     """What is on the screen, without colours."""
     app = pilot.app

@@ -15,7 +15,7 @@ from colonizer_tui.dialogs.help import Help
 from colonizer_tui.jump import LETTERS, labels
 from colonizer_tui.panes.query_bar import QueryField
 from moments import LAB, NOW, RELEASE, WORK, colony, diff_read, every_state, key_of, still_app, transcript_of
-from real_engine import screen_text, until
+from real_engine import screen_text, settled, until
 
 pytestmark = pytest.mark.anyio
 
@@ -44,7 +44,7 @@ class Still:
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
-        await self.pilot.pause()
+        await settled(self.pilot)
 
     async def type(self, text: str) -> None:
         await self.press(*("space" if letter == " " else letter for letter in text))
@@ -67,6 +67,7 @@ async def still(
     app = still_app(folder, events or every_state(), **more)
     async with app.run_test(size=size, notifications=True) as pilot:
         await until(pilot, lambda: app.deck.view.snapshot is app.cockpit.snapshot)
+        await settled(pilot)
         yield Still(app, pilot)
 
 

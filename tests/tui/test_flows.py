@@ -192,7 +192,7 @@ async def test_cleaning_up_names_what_is_lost_and_keeps_the_branch(engine: RealE
         await until(pilot, lambda: "Stop this colony?" in screen_text(pilot))
         await pilot.press("y")
         await until(pilot, lambda: engine.colonies()[0].status == "stopped")
-        await until(pilot, lambda: "r resume" in screen_text(pilot) and "stopped" in screen_text(pilot))
+        await until(pilot, lambda: "its worktree is kept" in screen_text(pilot))
         (worktree / "notes of mine.txt").write_text("not committed")
         await pilot.press("X")
         await until(pilot, lambda: "y remove it" in screen_text(pilot))

@@ -15,7 +15,7 @@ from colonizer_client.snapshot import ColonyChanged, HubEvent
 from colonizer_tui import browser, clipboard
 from colonizer_tui.app import CockpitApp
 from moments import WORK, colony, diff_read, every_state, key_of, still_app, transcript_of
-from real_engine import screen_text, until
+from real_engine import screen_text, settled, until
 
 pytestmark = pytest.mark.anyio
 
@@ -78,6 +78,7 @@ async def session(folder: Path, events: Sequence[HubEvent] = OPENED, **variables
         found = Session(app, pilot, folder)
         app.send_to_terminal = found.sent.append  # type: ignore[method-assign, assignment]  # a test's screen has no terminal
         await until(pilot, lambda: app.deck.view.snapshot is app.cockpit.snapshot)
+        await settled(pilot)
         yield found
 
 

@@ -16,9 +16,9 @@ from colonizer_tui.dialogs.tokens import ShownOnce, Tokens, TokenWork
 from colonizer_tui.dialogs.wire_log import WireLog
 from colonizer_tui.keys import keymap
 from moments import HQ, LAB, LOCAL, NOW, StillClock, endpoint, every_state, silent, still_app
-from real_engine import until
+from real_engine import settled, until
 from still_hosts import StillHosts
-from tui.test_snapshots import MESSAGE_HOPS, SIZES, Compare, looks_as_before
+from tui.test_snapshots import SIZES, Compare, looks_as_before
 
 LIMITED = Standing(
     is_owner=False,
@@ -144,7 +144,6 @@ def test_a_dialog_of_a_host_looks_as_it_did(dialog: str, size: str, snap_compare
         await app.push_screen(opened)
         if isinstance(opened, WireLog):
             await until(pilot, lambda: opened.is_up_to_date)
-        for _ in range(MESSAGE_HOPS):
-            await pilot.pause()
+        await settled(pilot)
 
     assert snap_compare(app, run_before=open_it, terminal_size=SIZES[size])

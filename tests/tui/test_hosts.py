@@ -72,7 +72,8 @@ class Bench:
         return [(row.name, row.address) for row in load(self.paths.settings).endpoints]
 
     async def is_live(self) -> None:
-        await until(self.pilot, lambda: self.app.cockpit.snapshot.endpoints[HQ].health is Health.LIVE)
+        """Returns when the screen knows, which is a moment after the cockpit does."""
+        await until(self.pilot, lambda: self.app.deck.view.snapshot.endpoints[HQ].health is Health.LIVE)
 
 
 KEYS = {":": "colon", "/": "slash", ".": "full_stop", "?": "question_mark", "=": "equals_sign", "_": "underscore"}

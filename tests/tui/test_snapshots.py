@@ -36,7 +36,7 @@ from moments import (
     still_app,
     transcript_of,
 )
-from real_engine import until
+from real_engine import settled, until
 
 Compare = Callable[..., bool]
 
@@ -56,9 +56,6 @@ CUT_DIFF = Diff("main", CUT_FILES, 7, 4, BIG_LOCKFILE + SMALL_DIFF.text, truncat
 NO_ENGINE = "the local engine cannot be started: no space left on device"
 UNSANDBOXED = endpoint(LOCAL, sandbox="none")
 
-MESSAGE_HOPS = 6
-"""How often all queues are waited for: a message passes from widget to widget, and each has a queue of its own."""
-
 SIZES = {"80x24": (80, 24), "120x30": (120, 30), "200x60": (200, 60)}
 
 MAIN_SCREENS: dict[str, tuple[Sequence[HubEvent], list[str]]] = {
@@ -77,10 +74,10 @@ def looks_as_before(
 
     async def press(pilot: Pilot[None]) -> None:
         await until(pilot, lambda: app.deck.view.snapshot is app.cockpit.snapshot)
+        await settled(pilot)
         for key in keys:
             await pilot.press(key)
-        for _ in range(MESSAGE_HOPS):
-            await pilot.pause()
+        await settled(pilot)
 
     return compare(app, run_before=press, terminal_size=size)
 
