@@ -20,6 +20,10 @@ PATIENCE_S = 30.0
 _UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;]*u|\x1b\[\?[0-9;]*\$p")
 """Requests of the kitty keyboard protocol and of modes, which pyte would draw as letters."""
 
+FRAME_BEGINS, FRAME_ENDS = b"\x1b[?2026h", b"\x1b[?2026l"
+KNOWS_FRAMES, IT_DOES = b"\x1b[?2026$p", b"\x1b[?2026;2$y"
+"""Whether the terminal holds a frame back until it is whole, and what one says that does."""
+
 RESTORED = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
 """What leaves the alternate screen, shows the cursor, and switches the mouse and bracketed paste off."""
 
@@ -29,6 +33,7 @@ class RealTerminal:
 
     def __init__(self, argv: Sequence[str], rows: int = 40, columns: int = 140) -> None:
         self.raw = bytearray()
+        self._is_in_frame = False
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         environment = {
@@ -61,9 +66,9 @@ class RealTerminal:
         self.screen.resize(rows, columns)
 
     def until(self, condition: Callable[[], object], what: str = "") -> None:
-        """Reads until the condition holds."""
+        """Reads until the condition holds while no frame is half drawn."""
         deadline = time.monotonic() + PATIENCE_S
-        while not condition():
+        while self._is_in_frame or not condition():
             left = deadline - time.monotonic()
             if left <= 0:
                 raise TimeoutError(f"{what or 'in vain'}; this is on the screen:\n{self.text}")
@@ -105,8 +110,12 @@ class RealTerminal:
             ready, _, _ = select.select([self._master], [], [], timeout_s)
             received = os.read(self._master, 1 << 16) if ready else b""
         except (OSError, ValueError):
+            self._is_in_frame = False
             return  # nobody writes any more
         self.raw += received
+        if KNOWS_FRAMES in received:
+            self.send(IT_DOES)
+        self._is_in_frame = self.raw.rfind(FRAME_BEGINS) > self.raw.rfind(FRAME_ENDS)
         self._stream.feed(_UNKNOWN_TO_PYTE.sub(b"", received))
 
 
