@@ -5,40 +5,12 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 
 from client.fleet_server import FleetServer
+from client.hostile import ATTACKS
 from client.samples import Json
 from loopback_fleet import silent_server
 
 Words = Callable[[], str]
 """Makes a text; every time another one."""
-
-ATTACKS = (
-    "\x1b]52;c;UFdORUQ=\x07",
-    "\x1b]0;a title\x1b\\",
-    "\x1b]8;;http://evil.example/\x1b\\a link\x1b]8;;\x1b\\",
-    "\x1bP1;2|a macro\x1b\\",
-    "\x1b_a program\x1b\\",
-    "\x1b[2J\x1b[H",
-    "\x1b[?1049l\x1b[?2004l\x1b[?25h",
-    "\x1b[6n\x1b[c",
-    "\x1bc",
-    "\x1b[31m",
-    "\x9b31m\x9d0;a title\x9c\x90q\x9c",
-    "\x00\x05\x07\x08\x0b\x0c\x0e\x0f\x7f",
-    "\ra fake line\r\nanother\nthird",
-    "\ta\tb",
-    "\u202eback\u202c\u2066apart\u2069\u061c\u200e\u200f",
-    "\u200b\u200c\u200d\u2060\ufeff\u00ad\U000e0041",
-    "\u2028\u2029\x85",
-    "\udfff\ud800",
-    "e" + "\u0301\u0323" * 40,
-    "\u3164\u115f\u034f\ufe0f",
-    "[/][bold][@click=app.quit]press[/][link=http://evil.example]me[$x]",
-    "\ufdfd\U00012031\U0001f468\u200d\U0001f469\u200d\U0001f467字" * 2,
-    "\ue000\U000f0000\uffff\ufffe",
-)
-"""Clipboard, title, link, macro, program, erasure, modes, reports, reset, colour, the same in eight bits, single
-controls, fake lines, tabs, direction, zero width, separators, halves of a character, piled marks, fillers, markup,
-wide letters, private use."""
 
 ATTACKS_AT_ONCE = 6
 
