@@ -51,17 +51,22 @@ WRONG: list[object] = [
 FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe0e\ufe0f\U000e0100"
 """Letters and marks that draw nothing, though Python counts them as printable."""
 
-_SUSPECT = re.compile(f"[{FILLERS}]|[\u0300-\u036f]{{{MARKS_KEPT + 1},}}")
+_FILLER = re.compile(f"[{FILLERS}]")
+_PILE = re.compile(f"[\u0300-\u036f]{{{MARKS_KEPT + 1},}}")
 
 
 def hidden(text: str) -> list[str]:
-    """Every character that acts, hides or is no character, and every pile of marks, with what stands around it."""
-    if text.isprintable() and (text.isascii() or _SUSPECT.search(text) is None):
+    """Every character that acts, hides or is no character, with what stands around it."""
+    if text.isprintable() and (text.isascii() or _FILLER.search(text) is None):
         return []
     kinds = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-    places = [at for at, letter in enumerate(text) if unicodedata.category(letter) in kinds]
-    places += [found.start() for found in _SUSPECT.finditer(text)]
-    return [text[max(at - 30, 0) : at + 30] for at in sorted(places)]
+    places = [at for at, letter in enumerate(text) if letter in FILLERS or unicodedata.category(letter) in kinds]
+    return [text[max(at - 30, 0) : at + 30] for at in places]
+
+
+def piled(text: str) -> list[str]:
+    """Every pile of marks that would spill over the lines around."""
+    return [] if text.isascii() else _PILE.findall(text)
 
 
 def is_raw(name: str) -> bool:
@@ -70,7 +75,13 @@ def is_raw(name: str) -> bool:
 
 def is_shown_safely(value: object) -> bool:
     """Whether no text that is drawn holds what acts, hides or piles up."""
-    return hidden(" ".join(drawn_texts(value)).replace("\n", " ")) == []
+    return spoilt_in(value) == []
+
+
+def spoilt_in(value: object) -> list[str]:
+    """What of the texts that are drawn acts, hides or piles up."""
+    drawn = " ".join(drawn_texts(value)).replace("\n", " ")
+    return hidden(drawn) + piled(drawn)
 
 
 def drawn_texts(value: object) -> Iterator[str]:

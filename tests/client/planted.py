@@ -1,7 +1,7 @@
 """Text that is put into each string of a JSON value in turn, its keys included."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 MARK = "@here@"
@@ -43,15 +43,15 @@ def planted(marked_body: bytes, text: str) -> bytes:
     return marked_body.replace(f'"{MARK}"'.encode(), json.dumps(text).encode())
 
 
-def everywhere(value: Node, text: str) -> Node:
-    """The value with a text in the place of every string, and behind every key."""
+def replaced(value: Node, words: Callable[[], str]) -> Node:
+    """The value with other words in the place of every string."""
     match value:
         case str():
-            return text
+            return words()
         case dict():
-            return {f"{name}{text}": everywhere(inner, text) for name, inner in value.items()}
+            return {name: replaced(inner, words) for name, inner in value.items()}
         case list():
-            return [everywhere(inner, text) for inner in value]
+            return [replaced(inner, words) for inner in value]
         case _:
             return value
 

@@ -5,11 +5,12 @@ One schema is walked once: equal places in replies to one route, and in frames o
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, cast
 
 from client.hand_clock import HandClock
-from client.hostile import ATTACKS, drawn_texts, hidden, is_shown_safely
-from client.planted import Path, everywhere, in_groups, marked, paths, planted
+from client.hostile import ATTACKS, is_shown_safely, spoilt_in
+from client.planted import Path, in_groups, marked, paths, planted, replaced
 from client.recorded_calls import call_of, plain_call, route_of
 from client.samples import HQ
 from colonizer_client.errors import ClientError, Refusal
@@ -65,8 +66,9 @@ def test_no_string_in_the_wire_log_acts_or_hides() -> None:
     recorder = Recorder(HandClock())
     for value in seen.values():
         for text in GROUPS:
-            body = json.dumps(everywhere(value, text)).encode()
-            recorder.exchanged("POST", f"/{text}", text, duration_s=0.1, sent=everywhere(value, text), heard=body)
+            spoilt = {text: replaced(value, partial(str, text))}
+            body = json.dumps(spoilt).encode()
+            recorder.exchanged("POST", f"/{text}", text, duration_s=0.1, sent=spoilt, heard=body)
             recorder.frame(f"/{text}", body)
             recorder.frame(f"/{text}", text, is_sent=True)
             assert is_shown_safely(recorder.passages[-3:])
@@ -84,9 +86,8 @@ def found_in(bodies: "Iterator[tuple[str, Any, Read]]") -> tuple[set[str], int]:
             tried.add((name, path))
             body = marked(value, path)
             for text in GROUPS:
-                drawn = " ".join(drawn_texts(read(planted(body, text)))).replace("\n", " ")
-                if hidden(drawn):
-                    wrong.add(f"{name} {path}: {hidden(drawn)[0]!a}")
+                if spoilt := spoilt_in(read(planted(body, text))):
+                    wrong.add(f"{name} {path}: {spoilt[0]!a}")
     return wrong, len(tried)
 
 

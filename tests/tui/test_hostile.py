@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from client.fleet_server import FleetServer
-from client.hostile import hidden
+from client.hostile import hidden, piled
 from hostile_fleet import ASKING, NO, ODD_ID, fleet, hostile
 from loopback_fleet import loopback_fleet, sign_in
 from plain_command import PROGRAM, process
@@ -193,6 +193,7 @@ def visitor(server: FleetServer, folder: Path, monkeypatch: pytest.MonkeyPatch) 
             assert terminal.is_restored()
     letters = OURS.sub("", terminal.raw.decode())
     assert hidden(letters) == []
+    assert piled(letters) == []
     assert found.read_text() == ""
     for sign in ("␛]52;", "␛]8;;", "␛[2J", "⟨U+009B⟩31m", "⟨U+202E⟩", "⟨U+200B⟩", "⟨U+DFFF⟩", "␈", "[@click=app.quit]"):
         assert sign in letters
