@@ -157,7 +157,7 @@ def _refuse(server: FleetServer, words: Words) -> None:
         return f"{NO} {words()}"
 
     for colony in server.sessions:
-        for what in ("stop", "resume", "keep", "answer", "messages", "seen", "prewarm"):
+        for what in ("stop", "resume", "keep", "answer", "messages", "publish", "seen", "prewarm"):
             server.replies[("POST", f"/api/sessions/{colony}/{what}")] = (409, {"error": refusal()})
         server.replies[("POST", f"/api/sessions/{colony}/cleanup")] = (500, plain(refusal()))
         server.replies[("GET", f"/api/local/sessions/{colony}/leftovers")] = (200, {"uncommitted": [words()]})
@@ -166,5 +166,6 @@ def _refuse(server: FleetServer, words: Words) -> None:
     limits = {"orgs": [words()], "repos": [words()], "created_at": words()}
     token = {"id": words(), "name": words(), "scope": f"launch {words()}", **limits}
     server.replies[("GET", "/api/tokens")] = (200, [token, {**token, "id": words()}])
+    server.replies[("POST", "/api/tokens")] = (400, {"error": refusal()})
     body = {"error": refusal(), "duplicate": {**holder, "queueable": True}}
     server.replies[("POST", "/api/sessions")] = (409, body)

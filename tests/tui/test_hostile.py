@@ -133,6 +133,36 @@ class Visitor:
         self.press("?", "esc closes")
         self.leave("esc closes", "followed live")
 
+    def take_things_away(self) -> None:
+        """Copies, opens links, and looks at every dialog of hosts and tokens."""
+        self.select("COVERED")
+        self.press("K", "Keep this colony?")
+        self.leave("Keep this colony?")
+        self.select("ASKING")
+        self.press("o", "no link here")
+        self.press("y", "Copy the id", "into a file of ours")
+        self.press("f", "the id c0ffee00 is in")
+        self.press("\r", "message to the agent", "following")
+        self.press("o", "Which link?")
+        self.leave("Which link?")
+        self.press("yd]y", "@@")
+        self.press("\x10", "of 6")
+        self.leave("of 6")
+        for key, text in zip("EOXA", ("ctrl+s save", "sign out   esc", "y remove it", "ctrl+s add"), strict=True):
+            self.press(f"7j{key}", text)
+            self.leave(text, "followed live")
+        self.press("T", "Tokens of hq")
+        self.press("A", "ctrl+s make it")
+        self.press("ci\x13", NO)
+        self.leave("Make a token")
+        self.press("X", "Revoke this token?")
+        self.press("y", "no such")
+        self.leave("Tokens of hq", "followed live")
+        self.terminal.send("1")
+        self.select("IDLE")
+        self.press("p", "Publish this colony's work?")
+        self.press("y", NO)
+
     def see_it_small(self) -> None:
         self.terminal.resize(24, 80)
         self.press("1", "9 colonies")
@@ -195,6 +225,8 @@ def visitor(server: FleetServer, folder: Path, monkeypatch: pytest.MonkeyPatch) 
     assert hidden(letters) == []
     assert piled(letters) == []
     assert found.read_text() == ""
+    for written in (path for path in Path.home().rglob("*") if path.suffix in (".log", ".txt")):
+        assert hidden(written.read_text().replace("\n", " ")) == [], written
     for sign in ("␛]52;", "␛]8;;", "␛[2J", "⟨U+009B⟩31m", "⟨U+202E⟩", "⟨U+200B⟩", "⟨U+DFFF⟩", "␈", "[@click=app.quit]"):
         assert sign in letters
 
@@ -229,6 +261,16 @@ def test_no_text_of_a_colony_and_no_refusal_steers_the_terminal(
         somebody.see_the_other_places()
 
 
+def test_nothing_that_is_copied_opened_or_told_of_a_host_steers_the_terminal(
+    server: FleetServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with visitor(server, tmp_path, monkeypatch) as somebody:
+        somebody.take_things_away()
+    copies = sorted(Path.home().rglob("copied/*.txt"))
+    assert len(copies) == 3
+    assert any("evil.example" in copy.read_text() for copy in copies)
+
+
 COMMANDS = ("list", f"status {ASKING}", f"logs {ASKING}", f"ask {ASKING}", f"stop {ASKING}", f"diff {ASKING} --stat")
 
 
@@ -248,6 +290,19 @@ def test_no_command_steers_the_terminal_that_it_prints_to(command: str) -> None:
         printed = terminal.raw.decode().replace("\r\n", "\n")
     assert hidden(printed.replace("\n", " ")) == []
     assert "␛" in printed
+
+
+@pytest.mark.parametrize("command", ["list", "connect list", "connect test hq", "doctor"])
+def test_no_command_about_hosts_steers_the_terminal_that_it_prints_to(server: FleetServer, command: str) -> None:
+    server.standing = {"owner": False, "scope": hostile()()}
+    server.replies[("GET", "/api/status")] = (200, {"account_alerts": [{"account": hostile()(), "waiting": 1}]})
+    with loopback_fleet(server) as port:
+        sign_in(port)
+        with real_terminal(*PROGRAM, *command.split()) as terminal:
+            terminal.ended()
+            printed = terminal.raw.decode().replace("\r\n", "\n")
+    assert hidden(printed.replace("\n", " ")) == []
+    assert "own␛]52;c;" in printed
 
 
 @pytest.mark.usefixtures("named_host")
