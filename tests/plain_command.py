@@ -49,7 +49,9 @@ def process(*argv: str, stdin: str = "", cwd: str | os.PathLike[str] | None = No
 
 
 @contextmanager
-def started(*argv: str, **environment: str) -> Generator["subprocess.Popen[str]"]:
+def started(
+    *argv: str, environment: Mapping[str, str] | None = None, limit_s: float = LIMIT_S
+) -> Generator["subprocess.Popen[str]"]:
     """A command that goes on by itself. What waits for it waits in vain for so long only: then it is killed."""
     with subprocess.Popen(
         (*PROGRAM, *argv),
@@ -57,9 +59,9 @@ def started(*argv: str, **environment: str) -> Generator["subprocess.Popen[str]"
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        env=own_environment(environment),
+        env=own_environment(environment or {}),
     ) as command:
-        watchdog = threading.Timer(LIMIT_S, command.kill)
+        watchdog = threading.Timer(limit_s, command.kill)
         watchdog.start()
         try:
             yield command

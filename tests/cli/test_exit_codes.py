@@ -128,7 +128,7 @@ def test_a_code_is_kept_where_nobody_reads_the_output() -> None:
     session = {"id": "c1", "status": "pr_opened", "pr_url": "u", "ci_state": "failure"}
     with scripted_mothership({("GET", "/api/sessions/c1"): Reply.json(session)}) as mothership:
         environment = {"COLONIZER_BIND": mothership.host, "COLONIZER_TOKEN": "t"}
-        with started("pr", "c1", "--wait", **environment) as waiting:
+        with started("pr", "c1", "--wait", environment=environment) as waiting:
             assert waiting.stdout is not None
             assert waiting.stderr is not None
             waiting.stdout.close()

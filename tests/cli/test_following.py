@@ -185,7 +185,7 @@ def test_a_reader_that_has_had_enough_ends_it_well() -> None:
 
     with (
         socket_server(say_on) as (host, _),
-        started("logs", "x", "-f", COLONIZER_BIND=host, COLONIZER_TOKEN="t") as logs,
+        started("logs", "x", "-f", environment={"COLONIZER_BIND": host, "COLONIZER_TOKEN": "t"}) as logs,
     ):
         assert logs.stdout is not None
         assert logs.stderr is not None

@@ -190,7 +190,7 @@ def long_list() -> Iterator[ScriptedMothership]:
 def test_a_reader_that_has_had_enough_ends_the_command_quietly(
     long_list: ScriptedMothership, argv: tuple[str, ...]
 ) -> None:
-    with started(*argv, COLONIZER_BIND=long_list.host, COLONIZER_TOKEN="t") as listing:
+    with started(*argv, environment={"COLONIZER_BIND": long_list.host, "COLONIZER_TOKEN": "t"}) as listing:
         assert listing.stdout is not None
         assert listing.stderr is not None
         assert listing.stdout.readline()

@@ -17,10 +17,11 @@ from client.cockpits import (
 from client.fleet_server import HANG, READER, FleetServer, fleet_server
 from client.hand_clock import LONG_S, HandClock
 from client.raw_server import free_port
-from client.samples import HQ, key, question_body, session
+from client.samples import HQ, key, prompt, question_body, session
 from colonizer_client.errors import ClientError, Conflict, Unreachable, Unreadable
 from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
 from colonizer_client.mothership.link import BACKOFF_FIRST_S, BACKOFF_LIMIT_S, POLL_S
+from colonizer_client.mothership.questions import SECOND_LOOK_S
 from colonizer_client.snapshot import EndpointState, Health
 from colonizer_config.address import HttpAddress, SocketAddress
 
@@ -84,6 +85,23 @@ async def test_a_scoped_token_polls_the_list(server: FleetServer, tmp_path: Path
         clock.move(POLL_S)
         await until(cockpit, lambda now: set(now.colonies) == {key("a"), key("b")})
     assert server.count(f"WS {STREAM}") == 0
+
+
+async def test_a_question_that_is_not_there_though_the_list_says_so_is_looked_for_once_more_before_the_next_list(
+    server: FleetServer, tmp_path: Path, clock: HandClock
+) -> None:
+    server.standing = READER
+    server.put("a", status="waiting_for_answer")
+    reading = "GET /api/sessions/a/question"
+    async with connected(Direct(server.address), tmp_path, clock) as cockpit:
+        await server.until_asked(reading)
+        server.questions["a"] = question_body("q-1", prompt("Which?", "x"))
+        while pytest.approx(SECOND_LOOK_S, abs=0.001) not in clock.pauses:
+            await clock.until_sleeping(len(clock.pauses) + 1)
+        clock.move(SECOND_LOOK_S)
+        await until(cockpit, lambda now: now.questions)
+        assert server.count(reading) == 2
+    assert server.count("GET /api/sessions") == 1
 
 
 @pytest.mark.parametrize("status", [403, 404, 405, 200])

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from cli.test_serving import free_port, serving
 from colonizer_client.text import safe_text
 from colonizer_config.settings import AgentSettings
 from colonizer_engines.mothership.fixture import load
@@ -18,6 +17,7 @@ from loopback_fleet import sign_in
 from plain_command import Done, colonizer
 from real_git import new_clone
 from served_mothership import served, settings
+from serving_process import serving
 
 COLONIES = (
     *("a1b2c3d4", "5e6f7a8b", "c0ffee01", "c0ffee02", "ba5eba11", "57a11ed0", "51905e0d", "fa11ed00", "09e4ed00"),
@@ -120,9 +120,9 @@ async def test_both_programs_commands_agree_on_ours(tmp_path: Path) -> None:
 
 
 def test_the_published_commands_drive_a_colony_of_ours(tmp_path: Path) -> None:
-    clone, host, folder = new_clone(tmp_path / "widgets"), f"127.0.0.1:{free_port()}", tmp_path / "data"
-    with serving("--bind", host, "--data-dir", str(folder), "--repo", str(clone.path)):
-        token = (folder / "api-token").read_text(encoding="ascii").strip()
+    clone = new_clone(tmp_path / "widgets")
+    with serving("--repo", str(clone.path), folder=tmp_path / "data") as ours:
+        host, token = ours.host, ours.token_file.read_text(encoding="ascii").strip()
 
         def theirs(*argv: str) -> str:
             done = their_command(*argv, host=host, token=token)

@@ -18,6 +18,10 @@ READERS = 4
 RETRY_S = 5.0
 """After a reading that failed."""
 
+SECOND_LOOK_S = 0.7
+"""After a reading that found nothing though the list has it that the colony asks: the list is older than the question
+that was just answered, and the next one may be there before the list is read again."""
+
 EVENT_PAGE = 50
 """Events of the newest page in which a question's own event is looked for."""
 
@@ -38,6 +42,8 @@ class QuestionReader:
         self._considered: dict[ColonyId, tuple[str, float]] = {}
         """Status and time of change of each colony whose question was read or is about to be."""
         self._known: dict[ColonyId, OpenQuestion] = {}
+        self._looked_twice: set[ColonyId] = set()
+        """Colonies that nothing was found of twice: the list's next word on them is waited for."""
 
     def consider_all(self, colonies: Iterable[Colony]) -> None:
         """Considers every colony of a whole list, and forgets those that are not in it."""
@@ -70,6 +76,7 @@ class QuestionReader:
         """Forgets a colony that asks nothing, or is gone."""
         self._considered.pop(colony, None)
         self._known.pop(colony, None)
+        self._looked_twice.discard(colony)
 
     async def run(self) -> None:
         """Reads what is wanted until it is cancelled; each connection begins with reading every question anew.
@@ -77,7 +84,7 @@ class QuestionReader:
         Raises:
             SignInNeeded: The token was refused.
         """
-        for ids in (self._considered, self._reading, self._outdated):
+        for ids in (self._considered, self._reading, self._outdated, self._looked_twice):
             ids.clear()
         async with asyncio.TaskGroup() as tasks:
             for _ in range(READERS):
@@ -89,7 +96,9 @@ class QuestionReader:
             self._queued.discard(colony)
             self._reading.add(colony)
             try:
-                await self._read(colony)
+                if await self._read(colony) is None and colony not in self._looked_twice:
+                    self._looked_twice.add(colony)
+                    tasks.create_task(self._read_later(colony, SECOND_LOOK_S))
             except NotFound:
                 self._post(QuestionRead(ColonyKey(self._endpoint, colony), None))
             except SignInNeeded:
@@ -97,18 +106,18 @@ class QuestionReader:
             except Refusal:
                 pass  # it is asked again with the colony's next change
             except ClientError:
-                tasks.create_task(self._retry(colony))
+                tasks.create_task(self._read_later(colony, RETRY_S))
             self._reading.discard(colony)
             if colony in self._outdated:
                 self._outdated.discard(colony)
                 self.read_again(colony)
 
-    async def _retry(self, colony: ColonyId) -> None:
-        await self._clock.sleep(RETRY_S)
+    async def _read_later(self, colony: ColonyId, after_s: float) -> None:
+        await self._clock.sleep(after_s)
         if colony in self._considered:
             self.read_again(colony)
 
-    async def _read(self, colony: ColonyId) -> None:
+    async def _read(self, colony: ColonyId) -> OpenQuestion | None:
         question = await self._ask(calls.question(colony))
         known = self._known.get(colony)
         if question is None:
@@ -118,7 +127,9 @@ class QuestionReader:
         else:
             question = await self._with_its_event(colony, question)
             self._known[colony] = question
+            self._looked_twice.discard(colony)
         self._post(QuestionRead(ColonyKey(self._endpoint, colony), question))
+        return question
 
     async def _with_its_event(self, colony: ColonyId, question: OpenQuestion) -> OpenQuestion:
         """The question with what only its event tells: when it was asked, and whether a tool call hangs on it."""

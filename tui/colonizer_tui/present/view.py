@@ -18,7 +18,7 @@ class View(Value):
     now: float = 0.0
     """Seconds since 1970 by our own clock."""
     needs: tuple[Need, ...] = ()
-    """What needs the person, most urgent first."""
+    """What needs the person, most urgent first; what is on hosts that do not answer, and cannot be met, comes last."""
     needs_of: frozenset[ColonyKey] = frozenset()
     answerable: int = 0
     """How many needs can be met now: those of hosts that do not answer are not counted."""
@@ -42,6 +42,7 @@ class Digests:
         self._had = Snapshot()
         self._of: dict[EndpointName, Digest] = {}
         self._parts: tuple[tuple[Need, ...], ...] = ()
+        self._live: frozenset[EndpointName] = frozenset()
         self._needs: tuple[Need, ...] = ()
         self._needs_of: frozenset[ColonyKey] = frozenset()
 
@@ -53,13 +54,14 @@ class Digests:
         needs = {
             name: digest.needs(snapshot.questions, endpoints[name].server_now(now)) for name, digest in self._of.items()
         }
-        self._merge(tuple(needs.values()))
+        live = frozenset(name for name in needs if endpoints[name].health is Health.LIVE)
+        self._merge(tuple(needs.values()), live)
         return View(
             snapshot=snapshot,
             now=now,
             needs=self._needs,
             needs_of=self._needs_of,
-            answerable=sum(len(those) for name, those in needs.items() if endpoints[name].health is Health.LIVE),
+            answerable=sum(len(needs[name]) for name in live),
             cost_today_usd=sum(digest.cost_today_usd for digest in digests),
             cost_is_partial=any(digest.cost_is_partial for digest in digests),
             longest_name=max((digest.longest_name for digest in digests), default=0),
@@ -81,8 +83,12 @@ class Digests:
             if name not in self._of or now >= self._of[name].until:
                 self._of[name] = Digest((colony for key, colony in after.items() if key.endpoint == name), now)
 
-    def _merge(self, parts: tuple[tuple[Need, ...], ...]) -> None:
-        if len(parts) != len(self._parts) or any(map(is_not, parts, self._parts)):
-            self._parts = parts
-            self._needs = tuple(sorted((need for part in parts for need in part), key=lambda need: need.order))
+    def _merge(self, parts: tuple[tuple[Need, ...], ...], live: frozenset[EndpointName]) -> None:
+        if live != self._live or len(parts) != len(self._parts) or any(map(is_not, parts, self._parts)):
+            self._parts, self._live = parts, live
+
+            def order(need: Need) -> tuple[bool, tuple[int, int, float]]:
+                return need.colony.key.endpoint not in live, need.order
+
+            self._needs = tuple(sorted((need for part in parts for need in part), key=order))
             self._needs_of = frozenset(colony.key for need in self._needs for colony in need.colonies)

@@ -130,8 +130,8 @@ class Fleet(Workspace):
         """Opens the card in the place of the inspector."""
         key = self.colony
         if key is not None:
-            self.set_class(True, "card")
             self.detail.open_card(key, self.view)
+            self.set_class(True, "card")  # after it: another card that was open takes the class off when it is left
 
     def do_find(self) -> None:
         """Opens the find bar."""

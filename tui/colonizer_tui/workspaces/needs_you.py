@@ -121,8 +121,8 @@ class NeedsYou(Workspace):
         """Gives the card the keys."""
         key = self.colony
         if key is not None:
-            self.set_class(True, "card")
             self.detail.open_card(key, self.view)
+            self.set_class(True, "card")  # after it: another card that was open takes the class off when it is left
 
     def leave_card(self) -> None:
         """Gives the keys back to the inbox."""
