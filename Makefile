@@ -6,14 +6,17 @@ REPO  ?= .
 PYTEST_FLAGS ?= -n auto --dist worksteal
 # The published mothership that `contract` tests against; one that is there already can be named.
 PUBLISHED ?= $(VENV)/published
+# How often `soak` runs each storm.
+SOAK ?= 10000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test contract check format screenshots bench clean
+.PHONY: help run test contract soak check format screenshots bench clean
 
 help:
 	@echo "make run          set up, then open the cockpit (REPO=PATH for another repository)"
 	@echo "make test         set up, then run the test suite"
 	@echo "make contract     test against the published mothership, which is installed first: that takes long"
+	@echo "make soak         run the fault storms of the tests 10000 times each (SOAK=N for another number)"
 	@echo "make check        types, lint and import contracts"
 	@echo "make format       format the code"
 	@echo "make screenshots  draw the pictures of the README anew"
@@ -34,6 +37,10 @@ contract:
 	@tools/setup "$(VENV)" test
 	@tools/contract/install "$(PUBLISHED)"
 	COLONIZER_PUBLISHED="$(abspath $(PUBLISHED))" "$(BIN)/python" -m pytest tests/contract $(PYTEST_FLAGS)
+
+soak:
+	@tools/setup "$(VENV)" test
+	@PYTHONPATH=tests "$(BIN)/python" tools/soak.py "$(SOAK)"
 
 check:
 	@tools/setup "$(VENV)" check

@@ -15,7 +15,12 @@ from colonizer_client.mothership.wire import mapping
 T = TypeVar("T")
 
 Fault = Callable[[str, str], str | None]
-"""For method and route: None, `unsent`, `request lost`, `request late`, `reply lost`, or the status of an answer."""
+"""For method and route: None, `unsent`, `request lost`, `reply lost`, or the status of an answer."""
+
+
+def route_of(call: Call[Any]) -> str:
+    """What a request asks of its colony."""
+    return "/".join(call.path.split("?")[0].split("/")[4:]) or "session"
 
 
 def no_fault(method: str, route: str) -> None:
@@ -35,36 +40,26 @@ class AskedMothership:
     fault: Fault = no_fault
     before: Callable[[str, str], None] = no_fault
     """What happens just before a request arrives."""
-    late: list[tuple[str, str, Any]] = field(default_factory=list[tuple[str, str, Any]])
-    """Requests that are on their way still, though nobody waits for them any more."""
     is_gone: bool = False
     asked: Counter[str] = field(default_factory=Counter[str])
     moment: int = 0
 
     async def __call__(self, call: Call[T], /) -> T:
-        route = "/".join(call.path.split("?")[0].split("/")[4:]) or "session"
+        route = route_of(call)
         self.asked[route] += 1
         fault = self.fault(call.method, route)
         if fault == "unsent":
             raise Unreachable("nothing answers")
         body = mapping(json.loads(json.dumps(call.body)))
-        if fault in ("request lost", "request late"):
-            if fault == "request late":
-                self.late.append((call.method, route, body))
+        if fault == "request lost":
             raise NoReply("it took too long")
         if fault is not None and fault.isdigit():
             return call.read(Reply(int(fault), b'{"error": "words"}'))
         self.before(call.method, route)
-        status, answer = self._answer(call.method, route, body)
+        status, answer = self.answer(call.method, route, body)
         if fault == "reply lost":
             raise NoReply("it took too long")
         return call.read(Reply(status, b"" if answer is None else json.dumps(answer).encode()))
-
-    def arrive(self) -> None:
-        """What was late arrives."""
-        late, self.late = self.late, []
-        for request in late:
-            self._answer(*request)
 
     def now(self) -> str:
         """A moment, later than all before."""
@@ -76,7 +71,8 @@ class AskedMothership:
         if self.open is not None:
             self._take(dict.fromkeys((prompt["question"] for prompt in self.open["questions"]), value))
 
-    def _answer(self, method: str, route: str, body: Any) -> tuple[int, object]:
+    def answer(self, method: str, route: str, body: Any) -> tuple[int, object]:
+        """Status and body of the answer to a request that arrived."""
         if self.is_gone:
             return 404, {"error": "no such session"}
         match method, route:

@@ -1,5 +1,4 @@
 import asyncio
-import random
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,7 +8,7 @@ import pytest
 
 from client.cockpits import Direct, connected, until
 from client.fleet_server import HANG, FleetServer, Log
-from client.hand_clock import LONG_S, HandClock
+from client.hand_clock import HandClock
 from client.samples import HQ, Json, key, prompt, question_body
 from colonizer_client.cockpit import CLOSED_KEPT, Cockpit
 from colonizer_client.errors import LinkError
@@ -416,41 +415,3 @@ async def test_transcripts_of_colonies_that_were_closed_do_not_pile_up(
             cockpit.close(key(name))
             cockpit.close(key(name))
         assert set(cockpit.snapshot.transcripts) == {key(name) for name in names[-CLOSED_KEPT:]}
-
-
-async def test_a_chaos_of_drops_repetitions_and_gaps_loses_and_doubles_nothing(
-    server: FleetServer, tmp_path: Path, clock: HandClock
-) -> None:
-    chance = random.Random(7)
-    texts = [f"m{number}" for number in range(120)]
-
-    def mangled(path: str, frames: list[Json]) -> list[Json]:
-        head = [frame for frame in frames if "seq" not in frame]
-        numbered = [frame for frame in frames if "seq" in frame and frame["type"] != "replay_done"]
-        out = [copy for frame in numbered for copy in [frame] * chance.choice([1, 1, 2])]
-        return [*head, *out, frames[-1]] if path.startswith(EVENTS) else frames
-
-    server.edit = mangled
-    async with following(server, tmp_path, clock) as cockpit:
-        for text in texts:
-            event = {"type": "user_message", "id": f"u-{text}", "text": text, "origin": "user"}
-            server.logs["a"].events.append({**event, "seq": len(server.logs["a"].events) + 1, "ts": server.now()})
-            last = server.logs["a"].events[-1]
-            match chance.randrange(6):
-                case 0:
-                    server.end(EVENTS)
-                case 1:
-                    pass  # lost on the way
-                case 2:
-                    server.push(EVENTS, last)
-                    server.push(EVENTS, last)
-                case _:
-                    server.push(EVENTS, last)
-            await asyncio.sleep(0)
-            clock.move(BACKOFF_LIMIT_S)
-        server.edit = lambda path, frames: frames
-        server.end(EVENTS)
-        async with asyncio.timeout(LONG_S):
-            while shown(cockpit.snapshot) != texts:
-                clock.move(BACKOFF_LIMIT_S)
-                await asyncio.sleep(0)

@@ -1,0 +1,35 @@
+"""Storms of faults by fixed seeds; `make soak` runs many more of each."""
+
+from pathlib import Path
+
+import pytest
+
+from client import answer_storm, drop_storm
+from client.answer_storm import weather_answers
+from client.drop_storm import DROPS_EACH, weather_drops
+from client.toll import Toll
+
+RUNS = 200
+"""Of each storm: fault-injected answers, and drops of a socket."""
+
+PARTS = 5
+"""Of which each storm's tests are made, so that they run in parallel."""
+
+
+def part(number: int, seeds: int) -> range:
+    return range(number * seeds // PARTS, (number + 1) * seeds // PARTS)
+
+
+@pytest.mark.parametrize("number", range(PARTS))
+def test_no_answer_is_lost_doubled_or_misdirected_whatever_fails(tmp_path: Path, number: int) -> None:
+    toll = weather_answers(part(number, RUNS), tmp_path)
+    assert toll == Toll(runs=RUNS // PARTS, faults=toll.faults)
+    assert toll.faults.keys() >= set(answer_storm.FAULTS)
+
+
+@pytest.mark.parametrize("number", range(PARTS))
+def test_no_event_is_lost_doubled_or_misdirected_however_the_sockets_drop(tmp_path: Path, number: int) -> None:
+    toll = weather_drops(part(number, RUNS // DROPS_EACH), tmp_path)
+    assert toll == Toll(runs=RUNS // PARTS, faults=toll.faults)
+    assert toll.faults["sockets opened again"] >= toll.runs
+    assert {fault.split(",")[0] for fault in toll.faults} >= set(drop_storm.KINDS)
