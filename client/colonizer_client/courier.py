@@ -173,12 +173,15 @@ def whose(delivery: Delivery, detail: ColonyDetail) -> Record:
     """
     answer = delivery.answer()
     asked_at = delivery.asked_at
-    on_record = {
-        record.text_raw: record.answer_raw
+    records = [
+        record
         for record in detail.answered
         if record.question_id == answer.question_id
         and (asked_at is None or record.answered_at is None or record.answered_at >= asked_at)
-    }
+    ]
+    if asked_at is not None:
+        records.reverse()  # the first answer closed the question; a later one is to the same asked again
+    on_record = {record.text_raw: record.answer_raw for record in records}
     ours = wire.mapping(answer.to_json()["answers"])
     if not on_record:
         return Record.NONE

@@ -445,7 +445,8 @@ def record(question_id: str, text: str, answer: object, at: str = "2026-11-30T12
         ([record("q-1", "Another?", "a")], Record.ANOTHER),
         ([record("q-1", "Which?", "a", "2026-11-30T11:59:00Z")], Record.NONE),
         ([record("q-1", "Which?", "b", "2026-11-30T11:59:00Z"), record("q-1", "Which?", "a")], Record.OURS),
-        ([record("q-1", "Which?", "a"), record("q-1", "Which?", "b")], Record.ANOTHER),
+        ([record("q-1", "Which?", "a"), record("q-1", "Which?", "b")], Record.OURS),
+        ([record("q-1", "Which?", "b"), record("q-1", "Which?", "a")], Record.ANOTHER),
         ([record("q-1", "Which?", "a", "not a time")], Record.OURS),
         ([record("q-1", "Other?", "x"), record("q-1", "Which?", "a")], Record.OURS),
     ],
@@ -455,6 +456,12 @@ async def test_ours_is_the_same_question_with_the_same_values_since_it_was_asked
 ) -> None:
     noon = wire.moment("2026-11-30T12:00:00Z")
     assert whose(face.answer("a", asked_at=noon), detail(*records)) is found
+
+
+async def test_the_newest_answer_counts_where_it_is_not_known_when_the_question_was_asked(face: Face) -> None:
+    put, records = face.answer("a"), [record("q-1", "Which?", "b"), record("q-1", "Which?", "a")]
+    assert whose(put, detail(*records)) is Record.OURS
+    assert whose(put, detail(*reversed(records))) is Record.ANOTHER
 
 
 async def test_several_questions_are_ours_only_together(face: Face) -> None:

@@ -15,6 +15,9 @@ RUNS = 200
 PARTS = 5
 """Of which each storm's tests are made, so that they run in parallel."""
 
+LOST_ONCE = (346, 6161, 7481)
+"""Seeds of storms of answers that found faults, beyond the first `RUNS`."""
+
 
 def part(number: int, seeds: int) -> range:
     return range(number * seeds // PARTS, (number + 1) * seeds // PARTS)
@@ -25,6 +28,10 @@ def test_no_answer_is_lost_doubled_or_misdirected_whatever_fails(tmp_path: Path,
     toll = weather_answers(part(number, RUNS), tmp_path)
     assert toll == Toll(runs=RUNS // PARTS, faults=toll.faults)
     assert toll.faults.keys() >= set(answer_storm.FAULTS)
+
+
+def test_what_once_was_lost_in_a_storm_is_lost_no_more(tmp_path: Path) -> None:
+    assert weather_answers(LOST_ONCE, tmp_path).failed == []
 
 
 @pytest.mark.parametrize("number", range(PARTS))
