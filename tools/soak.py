@@ -4,6 +4,7 @@ Run by `make soak`. The seeds are fixed, and begin with those of `make test`; a 
 """
 
 import json
+import logging
 import multiprocessing
 import os
 import sys
@@ -56,6 +57,8 @@ def soak(name: str, weather: Weather, seeds: range) -> bool:
 
 def in_new_folder(weather: Weather, seeds: Sequence[int]) -> Toll:
     """The toll of these seeds, their files in a folder that goes with them."""
+    # That a server wrote to a socket that had broken is what these storms are about.
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
         return weather(seeds, Path(folder))
 
