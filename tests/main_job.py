@@ -46,10 +46,9 @@ def leave_the_card(terminal: Tmux) -> None:
 
 
 def find_the_half_and_type_the_rest(terminal: Tmux) -> None:
-    """The half is in the card, wherever one comes from."""
+    """The half is in the card, wherever one comes from, and what is typed goes on there."""
     terminal.press("2", "a")
-    terminal.shows("the agent waits for you", "by ha")
-    terminal.press("4")
+    terminal.shows("by ha", "esc to the options")
     terminal.type("nd")
     terminal.press("C-s")
     terminal.shows("the agent waits for you", "title of the pull request be?")
@@ -79,6 +78,8 @@ def stop(terminal: Tmux) -> None:
 
 
 def resume(terminal: Tmux) -> None:
-    """Resumes it into its second run."""
+    """Resumes it into its second run, after the dialog that names what is kept."""
     terminal.press("r")
+    terminal.shows("Resume this colony?", "its log is kept")
+    terminal.press("y")
     terminal.shows("run 2")

@@ -127,6 +127,8 @@ def test_a_colony_is_stopped_and_resumed_into_the_queue(terminal: Tmux, publishe
     published.until_status("1d1e0000", "stopped")
     find(terminal, "Stopped by a person", "0dd50e5a")
     terminal.press("r")
+    terminal.shows("Resume this colony?")
+    terminal.press("y")
     published.until_status("0dd50e5a", "queued")
 
 

@@ -173,6 +173,8 @@ def test_a_colony_is_stopped_and_resumed_into_a_new_run(terminal: Tmux, publishe
     published.until_status(colony, "stopped")
     terminal.shows("stopped · its worktree is kept")
     terminal.press("r")
+    terminal.shows("Resume this colony?")
+    terminal.press("y")
     terminal.shows("· run 2", "This is the first run.", "turn over")
     published.until_status(colony, "idle")
 

@@ -156,6 +156,39 @@ async def test_each_prompt_has_a_draft_of_its_own(tmp_path: Path) -> None:
         assert it.answers_sent() == 0
 
 
+async def test_what_is_half_typed_goes_on_when_the_card_is_opened_again_and_enter_sends_nothing_of_it(
+    tmp_path: Path,
+) -> None:
+    async with bench(tmp_path, asking(prompt("Which base?", "main", "dev"))) as it:
+        await it.open_card()
+        await it.press("3")
+        await it.type("only half")
+        await it.press("escape", "escape")
+        await it.shows("a opens the card")
+        await it.press("a")
+        await it.shows("only half", "esc to the options")
+        await it.type(" of it")
+        await it.press("escape", "enter")
+        await it.shows("only half of it", "esc to the options")
+        assert it.answers_sent() == 0
+        await it.press("ctrl+s")
+        await it.shows("✓ delivered")
+    assert [sent["answers"] for sent in it.server.sent] == [{"Which base?": "only half of it"}]
+
+
+async def test_enter_sends_what_the_cursor_stands_on_and_picks_it_first(tmp_path: Path) -> None:
+    async with bench(tmp_path, asking(prompt("Which base?", "main", "dev", "next"))) as it:
+        await it.open_card()
+        await it.press("j", "enter", "j")
+        await it.shows("ctrl+s send")
+        await it.press("enter")
+        await it.shows("(•) 3 next", "enter send")
+        assert it.answers_sent() == 0
+        await it.press("enter")
+        await it.shows("✓ delivered")
+    assert [sent["answers"] for sent in it.server.sent] == [{"Which base?": "next"}]
+
+
 async def test_a_refused_answer_keeps_the_draft_and_reads_the_question_again(tmp_path: Path) -> None:
     async with bench(tmp_path, asking()) as it:
         it.server.replies[ANSWER] = (409, {"error": ANOTHER})

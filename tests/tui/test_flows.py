@@ -122,6 +122,8 @@ async def test_a_colony_is_stopped_after_asking_and_resumed_into_a_new_run(engin
         await until(pilot, lambda: "stopped" in screen_text(pilot))
         assert engine.colonies()[0].status == "stopped"
         await pilot.press("r")
+        await until(pilot, lambda: "Resume this colony?" in screen_text(pilot))
+        await pilot.press("y")
         await until(pilot, lambda: engine.colonies()[0].status == "waiting_for_answer")
         await pilot.press("enter")
         await until(pilot, lambda: "run 2" in screen_text(pilot))

@@ -163,6 +163,8 @@ def test_a_killed_engine_comes_back_and_the_colony_says_why_it_stopped(engine: R
         assert colony.status == "stopped"
         assert "killed" in colony.error
         terminal.send("r")
+        terminal.shows("Resume this colony?")
+        terminal.send("y")
         terminal.shows("What should I add to this repository?")
         terminal.send("\x11")
         assert terminal.ended() == 0

@@ -56,7 +56,7 @@ class ColonyKeys:
 
     async def do_stop(self) -> None:
         """Stops the colony, or all that are marked."""
-        await self._for_one_or_all("stop", self._commands.stop, asks=True)
+        await self._for_one_or_all("stop", self._commands.stop)
 
     async def do_resume(self) -> None:
         """Resumes the colony, or all that are marked."""
@@ -70,11 +70,11 @@ class ColonyKeys:
 
     async def do_clean_up(self) -> None:
         """Removes the colony's worktree, or those of all that are marked."""
-        await self._for_one_or_all("clean_up", self._commands.clean_up, asks=True)
+        await self._for_one_or_all("clean_up", self._commands.clean_up)
 
     async def do_keep(self) -> None:
         """Keeps a colony whose work was covered, or all such that are marked."""
-        await self._for_one_or_all("keep", self._commands.keep, asks=True)
+        await self._for_one_or_all("keep", self._commands.keep)
 
     async def do_publish(self) -> None:
         """Publishes the colony's work."""
@@ -115,17 +115,12 @@ class ColonyKeys:
         else:
             await self._face.begin(self._launch(name))
 
-    async def _for_one_or_all(
-        self, action: str, command: Callable[[Colony], Coroutine[object, object, None]], *, asks: bool = False
-    ) -> None:
-        """Has a command done to the selected colony; `asks` says that it begins with a dialog. All marked ones ask."""
+    async def _for_one_or_all(self, action: str, command: Callable[[Colony], Coroutine[object, object, None]]) -> None:
+        """Has a command done to the selected colony, or to all that are marked; both begin with a dialog."""
         if marked := self._deck.marked(action):
             await self._face.begin(self._for_all(action, marked))
         elif (colony := self._allowed(action)) is not None:
-            if asks:
-                await self._face.begin(command(colony))
-            else:
-                self._face.start(lambda: command(colony))
+            await self._face.begin(command(colony))
 
     async def _for_all(self, action: str, marked: Sequence[Colony]) -> None:
         done = await self._bulk.run(action, marked, self._deck.view)

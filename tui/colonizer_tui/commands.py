@@ -39,7 +39,7 @@ class ColonyCommands:
                 self._face.tell(f"{_name(colony)} {'had ended already' if had_ended else 'is stopped'}")
 
     async def resume(self, colony: Colony) -> None:
-        """Resumes a colony; a superseded one is kept first, after asking."""
+        """Resumes a colony, after asking; a superseded one is kept first."""
         if colony.superseded is not None and not colony.superseded.kept:
             texts = [
                 f"{colony.superseded.pr_url} covered its work ({colony.superseded.reason}).",
@@ -49,6 +49,10 @@ class ColonyCommands:
                 return
             if await self._try(lambda: self._cockpit.keep(colony.key)) is None:
                 return
+        elif not await self._sure(
+            "Resume this colony?", colony, _of_next_run(colony), yes="resume it", is_danger=False
+        ):
+            return
         resumed = await self._try(lambda: self.resume_unasked(colony))
         if resumed is not None:
             self._face.tell(f"{_name(colony)} is resumed ({resumed.status.replace('_', ' ')})")
@@ -198,6 +202,19 @@ class ColonyCommands:
     def _is_local(self, endpoint: EndpointName) -> bool:
         state = self._cockpit.snapshot.endpoints.get(endpoint)
         return state is not None and state.is_local
+
+
+def _of_next_run(colony: Colony) -> list[str]:
+    """What a resumed colony begins with."""
+    texts = [f"Its next run goes on in its worktree, on {colony.branch or 'its branch'}, as they are; its log is kept."]
+    if colony.pending_notes:
+        waiting = (
+            "The message that waits is"
+            if colony.pending_notes == 1
+            else f"The {colony.pending_notes} messages that wait are"
+        )
+        texts.append(f"{waiting} handed to it.")
+    return texts
 
 
 def _name(colony: Colony) -> str:

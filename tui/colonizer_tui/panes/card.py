@@ -81,14 +81,12 @@ class CardPane(Widget, can_focus=True):
 
     def hints(self) -> Sequence[Hint]:
         """What helps while the card is open."""
-        question = self._question
         missing = self._missing()
         reason = "" if missing is None else "a question is not answered yet"
         if self._field_in_focus() is not None:
             return Hint("send", reason=reason), Hint("back", "to the options")
         count = self._option_count(self._spot.prompt) + 1
-        is_single = question is not None and question.is_single_choice and not reason
-        send = Hint("enter", "send") if is_single else Hint("send", reason=reason)
+        send = Hint("enter", "send") if self._enter_sends() else Hint("send", reason=reason)
         picking = (Hint(keys=f"1-{min(count, 9)}", label="pick"), Hint(keys="j k", label="move")) if count > 1 else ()
         return send, *picking, Hint("view"), Hint("back")
 
@@ -103,7 +101,7 @@ class CardPane(Widget, can_focus=True):
             self._key, self._question = key, question
             self._kept = desk_of(self).card_draft(key, question)
             self._chosen = list(self._kept)
-            self._spot = Spot(next((place for place, given in enumerate(self._chosen) if given.is_empty), 0))
+            self._spot = self._spot_of(next((at for at, given in enumerate(self._chosen) if given.is_empty), 0))
             self._make_prompts(len(self._chosen))
         self.draw()
 
@@ -139,9 +137,9 @@ class CardPane(Widget, can_focus=True):
         self.left()
 
     def open(self) -> None:
-        """Takes the keys; where the next prompt to answer has no options, its field takes them."""
+        """Takes the keys; where an answer in words was begun, or there are no options, its field takes them."""
         give_keys(self)
-        if not self._option_count(self._spot.prompt):
+        if self._spot.option >= self._option_count(self._spot.prompt):
             self._edit(self._spot.prompt)
 
     def on_focus(self) -> None:
@@ -184,11 +182,8 @@ class CardPane(Widget, can_focus=True):
         self._move(-1)
 
     def do_enter(self) -> None:
-        """Sends a card of one single choice where something is chosen; else picks what is under the cursor."""
-        question = self._question
-        if question is None:
-            return
-        if question.is_single_choice and not self._chosen[0].is_empty:
+        """Picks what is under the cursor; where that is picked and is all there is to answer, sends it."""
+        if self._enter_sends():
             self.do_send()
         else:
             self._pick(self._spot.option)
@@ -267,7 +262,7 @@ class CardPane(Widget, can_focus=True):
         if self.is_open:
             is_ready = self._missing() is None
             count = f" {len(self._chosen)}" if len(self._chosen) > 1 else ""
-            key = "enter" if question.is_single_choice and has_keys(self) and is_ready else "ctrl+s"
+            key = "enter" if self._enter_sends() else "ctrl+s"
             keys = line(
                 Span(key, "key" if is_ready else "key-off"), Span(f" send{count}", "muted" if is_ready else "key-off")
             )
@@ -310,6 +305,22 @@ class CardPane(Widget, can_focus=True):
     def _asker(self) -> str:
         colony = None if self._key is None else self._view.snapshot.colonies.get(self._key)
         return "it" if colony is None else f"{colony.title} ({colony.shown_id})"
+
+    def _spot_of(self, place: int) -> Spot:
+        """Where the cursor goes in a prompt: to what is chosen of it, to the first option where nothing is."""
+        given, question = self._chosen[place], self._question
+        if given.other or question is None or not question.prompts:
+            return Spot(place, self._option_count(place))
+        labels = [option.label_raw for option in question.prompts[place].options]
+        return Spot(place, next((at for at, label in enumerate(labels) if label in given.labels), 0))
+
+    def _enter_sends(self) -> bool:
+        """Whether enter sends: what would go out is what the cursor stands on, and nothing that is half typed."""
+        question = self._question
+        if question is None or not question.is_single_choice or not has_keys(self):
+            return False
+        options, spot = question.prompts[0].options, self._spot.option
+        return spot < len(options) and options[spot].label_raw in self._chosen[0].labels
 
     def _missing(self) -> int | None:
         """The place of the first prompt without an answer."""
