@@ -7,16 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from client.cockpits import Direct, connected, is_live
-from client.cockpits import until as until_shown
-from client.samples import key
-from colonizer_client.clock import SystemClock
 from colonizer_client.mothership import calls
 from colonizer_client.mothership.calls import Call
 from colonizer_client.mothership.models import Colony, LaunchOrder
 from colonizer_client.mothership.replies import json_of
-from colonizer_config.token import Token
-from contract.published import HQ, REPO, TOKEN, Published, live_colonies, their_command
+from contract.published import HQ, REPO, Published, live_colonies, their_command
 from contract.relay import Relay, relay_to
 from loopback_fleet import sign_in
 from real_tmux import Tmux, tmux
@@ -209,12 +204,12 @@ def test_a_suspended_colony_is_answered_and_comes_back(terminal: Tmux, published
     published.until_status(colony, "idle")
 
 
-@pytest.mark.anyio
-async def test_a_colony_is_published(published: Published, tmp_path: Path) -> None:
-    colony = launched(published, "edit hello.txt hi; pr Say hi").key.colony
-    published.until_status(colony, "idle")
-    async with connected(Direct(published.address, Token(TOKEN)), tmp_path, SystemClock()) as cockpit:
-        await until_shown(cockpit, is_live)
-        await cockpit.publish(key(colony))
-        shown = await until_shown(cockpit, lambda now: now.colonies[key(colony)].status == "pr_opened")
-        assert shown.colonies[key(colony)].pr_url == "https://github.com/acme/widgets/pull/101"
+def test_a_colony_is_published(terminal: Tmux, published: Published) -> None:
+    colony = opened(terminal, published, "edit hello.txt hi; pr Say hi", "idle")
+    terminal.shows("hello.txt", "idle")
+    terminal.press("p")
+    terminal.shows("Publish this colony's work?", REPO)
+    terminal.press("y")
+    published.until_status(colony, "pr_opened")
+    terminal.shows("pr open")
+    assert published.colonies()[0].pr_url == "https://github.com/acme/widgets/pull/101"
