@@ -60,6 +60,18 @@ class RealTerminal:
         """Types."""
         os.write(self._master, keys.encode() if isinstance(keys, str) else keys)
 
+    def paste(self, text: str) -> None:
+        """Pastes as terminals do, as fast as the program reads it."""
+        left = memoryview(f"\x1b[200~{text}\x1b[201~".encode())
+        os.set_blocking(self._master, False)
+        try:
+            while left:
+                with suppress(BlockingIOError):
+                    left = left[os.write(self._master, left) :]
+                self._read(0.001)
+        finally:
+            os.set_blocking(self._master, True)
+
     def resize(self, rows: int, columns: int) -> None:
         """Gives the terminal another size."""
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

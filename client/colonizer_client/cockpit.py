@@ -207,13 +207,16 @@ class Cockpit:
         self.hub.post(ColonyChanged(detail.colony))
 
     async def read_diff(self, key: ColonyKey) -> None:
-        """Reads the colony's diff; a failure is said in its state and the last one kept."""
+        """Reads the colony's diff; a failure is said in its state and the last one kept, as when it is left."""
         had = self.snapshot.diffs.get(key, DiffState())
         self.hub.post(DiffChanged(key, DiffState(had.diff, had.as_of, is_loading=True)))
         try:
             diff = await self._run(key.endpoint, calls.diff(key.colony))
         except ClientError as problem:
             self.hub.post(DiffChanged(key, DiffState(had.diff, had.as_of, error=str(problem))))
+        except asyncio.CancelledError:
+            self.hub.post(DiffChanged(key, had))
+            raise
         else:
             self.hub.post(DiffChanged(key, DiffState(diff, self.clock.now())))
 

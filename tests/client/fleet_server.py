@@ -234,8 +234,8 @@ async def _respond(send: Send, kind: str, status: int, body: object) -> None:
 
 
 @asynccontextmanager
-async def fleet_server(path: Path) -> AsyncGenerator[FleetServer, None]:
-    server = FleetServer(SocketAddress(path))
+async def fleet_server(path: Path, kind: type[FleetServer] = FleetServer) -> AsyncGenerator[FleetServer, None]:
+    server = kind(SocketAddress(path))
     listener = Listener(server)
     with private_socket(path) as listening:
         serving = asyncio.create_task(listener.run_on(listening))

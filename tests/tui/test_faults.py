@@ -60,8 +60,10 @@ class Bench:
 
 
 @asynccontextmanager
-async def bench(folder: Path, prepare: Callable[[FleetServer], None]) -> AsyncGenerator[Bench]:
-    async with fleet_server(folder / "run" / "hq.sock") as server:
+async def bench(
+    folder: Path, prepare: Callable[[FleetServer], None], kind: type[FleetServer] = FleetServer
+) -> AsyncGenerator[Bench]:
+    async with fleet_server(folder / "run" / "hq.sock", kind) as server:
         server.replies[ANSWER] = (204, None)
         prepare(server)
         cockpit = Cockpit(lambda: Store(folder / "cockpit.db"))
@@ -428,12 +430,13 @@ async def test_a_diff_of_many_files_and_endless_lines_is_drawn_at_once(tmp_path:
         f"diff --git a/f{n} b/f{n}\n--- a/f{n}\n+++ b/f{n}\n@@ -0,0 +1 @@\n+line of {n}\n" for n in range(2_000)
     )
     huge = f"diff --git a/huge b/huge\n--- a/huge\n+++ b/huge\n@@ -0,0 +1 @@\n+{'x' * 5_000_000}\n"
+    long = "diff --git a/long b/long\n--- a/long\n+++ b/long\n@@ -0,0 +1,300000 @@\n" + "+a line\n" * 300_000
     binary = "diff --git a/b.png b/b.png\nBinary files a/b.png and b/b.png differ\n"
     body: Json = {
         "files": [],
-        "added": 2_001,
+        "added": 302_001,
         "removed": 0,
-        "diff": files + huge + binary,
+        "diff": files + huge + long + binary,
         "truncated": True,
         "base": "main",
     }
@@ -447,7 +450,7 @@ async def test_a_diff_of_many_files_and_endless_lines_is_drawn_at_once(tmp_path:
         await it.press("d")
         await it.shows("at least", "f0")
         await it.press("G")
-        await it.shows("Binary files", "huge", "cut here by the server")
+        await it.shows("Binary files", "huge", "+300000 −0", "cut here by the server")
         await it.press("slash")
         await it.type("line of 1999")
         await it.press("enter")

@@ -27,8 +27,6 @@ from colonizer_tui.workspaces.fleet import Fleet
 from colonizer_tui.workspaces.needs_you import NeedsYou
 from colonizer_tui.workspaces.workspace import Workspace
 
-SMALLEST = (40, 10)
-
 JUMP_HINTS = (Hint(keys="a-z", label="go there"), Hint("back", "leave"))
 
 
@@ -67,6 +65,7 @@ class Deck(Widget):
         self._header, self._footer = Lines(id="header"), Lines(id="footer")
         self._header.ground = self._footer.ground = "panel"
         self._too_small = Lines(id="too-small")
+        self._too_small.set_lines([header.TOO_SMALL])
         self.jump = Jump(self._jumpable)
         self._labels: Mapping[Hashable, str] = {}
 
@@ -216,9 +215,7 @@ class Deck(Widget):
 
     def on_resize(self) -> None:
         """Below the smallest size one line says so."""
-        small = self.size.width < SMALLEST[0] or self.size.height < SMALLEST[1]
-        self.set_class(small, "small")
-        self._too_small.set_lines([header.too_small(self.size.width)])
+        self.set_class(header.is_too_small(self.size), "small")
         self.call_after_refresh(self.show_again)
 
     def do_fleet(self) -> None:

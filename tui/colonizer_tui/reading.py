@@ -1,8 +1,10 @@
 """What is read for the screen: the log, the detail and the diff of the colonies that the person looks at."""
 
+import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import TypeAlias
 
 from textual.timer import Timer
 
@@ -19,6 +21,8 @@ FRESH_S = 1.0
 REST_S = 0.3
 """How long the cursor rests on a colony before its detail and diff are read."""
 
+Read: TypeAlias = Callable[[ColonyKey], Awaitable[None]]
+
 
 class Reading:
     """Keeps what is on the screen of a colony as fresh as the list."""
@@ -30,6 +34,10 @@ class Reading:
         self._opened: ColonyKey | None = None
         self._followed: set[ColonyKey] = set()
         self._waiting: Timer | None = None
+        self._under_way: dict[tuple[ColonyKey, Read], asyncio.Task[object] | None] = {}
+        """What is being read of a colony for as long as it is in sight."""
+        self._again: set[tuple[ColonyKey, Read]] = set()
+        """What changed while it was being read."""
 
     def selected(self, key: ColonyKey) -> None:
         """The cursor is on this colony."""
@@ -69,11 +77,39 @@ class Reading:
 
     def _read(self, key: ColonyKey) -> None:
         colony = self._deck.view.snapshot.colonies.get(key)
+        self._leave_all_but(key)
         if colony is None:
             return
-        self._quietly(self._cockpit.read_detail, key)
+        self._read_while_in_sight(self._cockpit.read_detail, key)
         if colony.has_worktree and not colony.cleaned_up:
-            self._quietly(self._cockpit.read_diff, key)
+            self._read_while_in_sight(self._cockpit.read_diff, key)
+
+    def _leave_all_but(self, key: ColonyKey) -> None:
+        """Ends what is being read of colonies that are no longer in sight: a server may take very long."""
+        for (other, _), reading in self._under_way.items():
+            if reading is not None and other not in (key, self._opened):
+                reading.cancel()
+
+    def _read_while_in_sight(self, read: Read, key: ColonyKey) -> None:
+        """Reads once at a time, and once more where something changed meanwhile."""
+        what = key, read
+        if what in self._under_way:
+            self._again.add(what)
+            return
+        self._under_way[what] = None
+        self._face.start(partial(self._keep_reading, read, key))
+
+    async def _keep_reading(self, read: Read, key: ColonyKey) -> None:
+        what, is_new = (key, read), True
+        self._under_way[what] = asyncio.current_task()
+        try:
+            while is_new:
+                self._again.discard(what)
+                with contextlib.suppress(ClientError):
+                    await read(key)
+                is_new = what in self._again
+        finally:
+            del self._under_way[what]
 
     def _follow(self) -> None:
         """Follows the logs that are on the screen, and lets go of the others."""
@@ -86,7 +122,7 @@ class Reading:
             self._face.attempt(partial(self._cockpit.open, key))
         self._followed = wanted
 
-    def _quietly(self, read: Callable[[ColonyKey], Awaitable[None]], key: ColonyKey) -> None:
+    def _quietly(self, read: Read, key: ColonyKey) -> None:
         """Does what the person did not ask for: its failure is not worth their attention."""
 
         async def do() -> None:

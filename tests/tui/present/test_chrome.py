@@ -11,7 +11,7 @@ from colonizer_tui.keys import keymap
 from colonizer_tui.present import prose
 from colonizer_tui.present.first_run import first_run
 from colonizer_tui.present.footer import KeyHint, footer
-from colonizer_tui.present.header import Tab, header, too_small
+from colonizer_tui.present.header import SMALLEST, TOO_SMALL, Tab, header
 from colonizer_tui.present.line import Line, Span, width_of
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.present.view import Digests, View
@@ -44,7 +44,7 @@ def test_the_header_fills_its_line_and_no_more(width: int) -> None:
     many = [EndpointChanged(endpoint(EndpointName(f"host-{number}"))) for number in range(20)]
     for events in ([], every_state(), [*every_state(), silent(HQ)], many):
         assert width_of(header(TABS, view_of(*events), width, GLYPHS)) == width
-    assert width_of(too_small(width)) <= width
+    assert width_of(TOO_SMALL) <= SMALLEST[0]
 
 
 def test_the_header_tells_where_one_is_what_needs_one_how_hosts_are_and_what_it_cost() -> None:

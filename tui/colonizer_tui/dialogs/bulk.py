@@ -143,6 +143,7 @@ class Bulk(Dialog[frozenset[ColonyKey]]):
                 tasks.create_task(self._do_to(item))
         self._plan.stage = Stage.DONE
         self._draw()
+        self.call_after_refresh(self._draw)  # how much is below is known once the fates have their lines
 
     async def _do_to(self, item: Item) -> None:
         async with self._lanes[item.colony.key.endpoint]:

@@ -9,6 +9,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
+from colonizer_tui.present import header
 from colonizer_tui.present.line import CUT, Line, Span, cut, wrap
 from colonizer_tui.widgets.lines import Lines
 
@@ -19,18 +20,23 @@ class Dialog(ModalScreen[T], Generic[T]):
     """A box over the screen, opened by a key of the person and by nothing else. Esc leaves it without effect."""
 
     DEFAULT_CSS = """
-    Dialog { align: center middle; background: $background 60%; }
+    Dialog { align: center middle; background: $background 60%; layers: below above; }
     Dialog #dialog-box {
         width: 72; max-width: 96%; height: auto; max-height: 94%; padding: 1 2;
         background: $panel; border: round $edge-focus;
     }
     Dialog #dialog-box Lines { background: $panel; height: auto; }
+    Dialog #dialog-too-small { layer: above; dock: top; height: 100%; display: none; }
+    Dialog.small #dialog-too-small { display: block; }
     """
 
     def compose(self) -> ComposeResult:
-        """The box with the dialog's own parts."""
+        """The box with the dialog's own parts, and what covers it where there is no room for it."""
         with Vertical(id="dialog-box"):
             yield from self.parts()
+        too_small = Lines(id="dialog-too-small")
+        too_small.set_lines([header.TOO_SMALL])
+        yield too_small
 
     def parts(self) -> ComposeResult:
         """What stands in the box."""
@@ -53,8 +59,12 @@ class Dialog(ModalScreen[T], Generic[T]):
 
     def on_mount(self) -> None:
         """The parts stand on the colour of the box."""
-        for lines in self.query(Lines):
+        for lines in self.query("#dialog-box Lines").results(Lines):
             lines.ground = "panel"
+
+    def on_resize(self) -> None:
+        """Below the smallest size one line says so, as without a dialog."""
+        self.set_class(header.is_too_small(self.size), "small")
 
     def set_lines(self, name: str, lines: list[Line]) -> None:
         """Shows lines in one of the dialog's parts."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from colonizer_client.snapshot import EndpointState, Health
 from colonizer_config.value import Value
 from colonizer_tui.present import words
-from colonizer_tui.present.line import Line, Span, fit, line, spread, width_of
+from colonizer_tui.present.line import Line, Span, line, spread, width_of
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.present.view import View
 
@@ -78,6 +78,12 @@ def _money(view: View) -> Line:
     return line(Span(f" {at_least}{words.dollars(view.cost_today_usd)} today ", "muted"))
 
 
-def too_small(width: int) -> Line:
-    """What stands alone where there is no room for more."""
-    return fit(line(Span("too small: 40×10 at least; ctrl+q leaves", "muted")), width)
+SMALLEST = (40, 10)
+"""Columns and rows below which there is no room for anything but one line that says so."""
+
+TOO_SMALL = line(Span(f"too small: {SMALLEST[0]}×{SMALLEST[1]} at least; ctrl+q leaves", "muted"))
+
+
+def is_too_small(size: tuple[int, int]) -> bool:
+    """Whether there is room for nothing else in so many columns and rows."""
+    return size[0] < SMALLEST[0] or size[1] < SMALLEST[1]
