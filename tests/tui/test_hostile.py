@@ -1,5 +1,6 @@
 """Text from outside that is made to steer the terminal, seen as the bytes that a real terminal gets."""
 
+import json
 import re
 import sys
 from collections.abc import Generator, Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from client.fleet_server import FleetServer
-from client.hostile import hidden, piled
+from client.hostile import ATTACKS, hidden, piled
 from hostile_fleet import ASKING, NO, ODD_ID, fleet, hostile
 from loopback_fleet import loopback_fleet, sign_in
 from plain_command import PROGRAM, process
@@ -33,6 +34,21 @@ ControlGuard.apply = watched
 main()
 """
 """The program; what its last wall had to change is written down, for that came past the first one."""
+
+CRASHING = """
+import json, sys
+from colonizer_cli.main import main
+from colonizer_tui.jump import Jump
+
+words = json.loads(sys.argv.pop())
+
+def fail(*_):
+    raise RuntimeError(words)
+
+Jump.__init__ = fail
+main()
+"""
+"""The program with a fault of its own, in which words from outside turn up."""
 
 OURS = re.compile(
     r"\x1b\[[0-9;]*m"  # colours
@@ -270,6 +286,23 @@ def test_nothing_that_is_copied_opened_or_told_of_a_host_steers_the_terminal(
     copies = sorted(Path.home().rglob("copied/*.txt"))
     assert len(copies) == 3
     assert any("evil.example" in copy.read_text() for copy in copies)
+
+
+def test_a_crash_steers_neither_the_terminal_nor_whoever_reads_its_file(server: FleetServer) -> None:
+    attacks = "own".join(ATTACKS)
+    with real_engine(), loopback_fleet(server) as port:
+        sign_in(port)
+        with real_terminal(sys.executable, "-c", CRASHING, "tui", json.dumps(attacks)) as terminal:
+            terminal.shows("9 colonies")
+            terminal.send("\x0f")
+            assert terminal.ended() != 0
+            assert terminal.is_restored()
+    told = OURS.sub("", terminal.raw.decode()).replace("\r\n", " ").replace("\n", " ")
+    assert hidden(told) == []
+    assert "a fault of its own ended the cockpit (RuntimeError)" in told
+    (crash,) = Path.home().rglob("crash-*.txt")
+    assert "RuntimeError: ]52;c;" in crash.read_text()
+    assert not any(ord(letter) < 32 for letter in crash.read_text().replace("\n", "").replace("\t", ""))
 
 
 COMMANDS = ("list", f"status {ASKING}", f"logs {ASKING}", f"ask {ASKING}", f"stop {ASKING}", f"diff {ASKING} --stat")
