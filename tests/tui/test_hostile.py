@@ -38,14 +38,14 @@ main()
 CRASHING = """
 import json, sys
 from colonizer_cli.main import main
-from colonizer_tui.jump import Jump
+from colonizer_tui.present import explain
 
 words = json.loads(sys.argv.pop())
 
 def fail(*_):
     raise RuntimeError(words)
 
-Jump.__init__ = fail
+explain.explanation = fail
 main()
 """
 """The program with a fault of its own, in which words from outside turn up."""
@@ -294,7 +294,7 @@ def test_a_crash_steers_neither_the_terminal_nor_whoever_reads_its_file(server: 
         sign_in(port)
         with real_terminal(sys.executable, "-c", CRASHING, "tui", json.dumps(attacks)) as terminal:
             terminal.shows("9 colonies")
-            terminal.send("\x0f")
+            terminal.send("e")
             assert terminal.ended() != 0
             assert terminal.is_restored()
     told = OURS.sub("", terminal.raw.decode()).replace("\r\n", " ").replace("\n", " ")
