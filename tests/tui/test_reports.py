@@ -90,6 +90,8 @@ async def test_small_sizes_are_survived_and_all_is_back_when_there_is_room(works
 async def test_a_dialog_of_a_host_survives_small_sizes(dialog: str, tmp_path: Path) -> None:
     app = still_app(tmp_path, every_state())
     async with app.run_test(size=ROOM) as pilot:
+        await until(pilot, lambda: app.deck.view.snapshot is app.cockpit.snapshot)
+        await settled(pilot)
         await app.push_screen(DIALOGS[dialog]())
         await survives_small_sizes(pilot, dialog)
 
