@@ -7,6 +7,7 @@ from collections.abc import Generator
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import OPEN
 
@@ -16,10 +17,17 @@ _MESSAGE_LIMIT_BYTES = 1024 * 1024
 
 
 class _Socket(WebSocketsSansIOProtocol):
-    """A websocket that may be half closed when the server stops; uvicorn (0.54) would fail to stop then."""
+    """A websocket that may be refused, and that may be half closed when the server stops."""
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Sends what the application says."""
+        await super().send(message)
+        # After a refusal in full, uvicorn (0.54) would still wait for a handshake, and log that none came.
+        if message["type"] == "websocket.http.response.body" and self.close_sent:
+            self.handshake_complete = True
 
     def shutdown(self) -> None:
-        """Says goodbye to who has not done so."""
+        """Says goodbye to who has not done so; uvicorn (0.54) would fail to stop at one who has."""
         if self.handshake_complete and self.conn.state is not OPEN:
             self.transport.close()
         else:
