@@ -25,9 +25,11 @@ help:
 
 # Compiled once, the program starts in half the time, whatever the shell says about bytecode.
 # Some shells leave the ~ of REPO=~/project to us.
+run: FOLDER = $(patsubst ~/%,$(HOME)/%,$(REPO))
 run:
+	@cd -- "$(FOLDER)" 2>/dev/null || { echo 'colonizer: no folder to open: REPO=$(REPO)' >&2; exit 2; }
 	@tools/setup "$(VENV)"
-	@cd -- "$(patsubst ~/%,$(HOME)/%,$(REPO))" && exec env -u PYTHONDONTWRITEBYTECODE "$(CURDIR)/$(BIN)/colonizer" tui
+	@cd -- "$(FOLDER)" && exec env -u PYTHONDONTWRITEBYTECODE "$(CURDIR)/$(BIN)/colonizer" tui
 
 test:
 	@tools/setup "$(VENV)" test
