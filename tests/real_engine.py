@@ -1,6 +1,7 @@
 """A local engine of this test's own, and a cockpit that talks to it."""
 
 import asyncio
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -64,11 +65,20 @@ def real_engine() -> Generator[RealEngine]:
             process = psutil.Process(engine.pid())
             with suppress(ClientError):
                 engine.ask(calls.stop_engine())
-            try:
-                process.wait(PATIENCE_S)
-            except psutil.TimeoutExpired:
-                process.kill()
-                raise
+            deadline = time.monotonic() + PATIENCE_S
+            while is_alive(process):
+                if time.monotonic() > deadline:
+                    process.kill()
+                    raise TimeoutError("the engine does not end")
+                time.sleep(0.01)
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether it still does anything; who should bury the dead is another matter, and may take seconds."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def cockpit_app() -> CockpitApp:

@@ -10,10 +10,13 @@ import struct
 import sys
 import termios
 import time
+import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 
 import pyte
+
+COCKPIT = (sys.executable, "-m", "colonizer_cli.main", "tui")
 
 PATIENCE_S = 30.0
 
@@ -26,6 +29,9 @@ KNOWS_FRAMES, IT_DOES = b"\x1b[?2026$p", b"\x1b[?2026;2$y"
 
 RESTORED = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
 """What leaves the alternate screen, shows the cursor, and switches the mouse and bracketed paste off."""
+
+
+_FRAMES = str.maketrans("│▌", "  ")
 
 
 class RealTerminal:
@@ -42,7 +48,10 @@ class RealTerminal:
             "COLORTERM": "truecolor",
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         }
-        self.pid, self._master = pty.fork()
+        with warnings.catch_warnings():
+            # A test may have threads; the child does nothing but become the program.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.pid, self._master = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
             os.execve(argv[0], list(argv), environment)
@@ -89,6 +98,15 @@ class RealTerminal:
     def shows(self, *texts: str) -> None:
         """Reads until all of these are on the screen."""
         self.until(lambda: all(text in self.text for text in texts), f"waited for {texts}")
+
+    def reads(self, *texts: str) -> None:
+        """Reads until all of these are on the screen, wherever its lines are broken."""
+        self.until(lambda: all(text in self.flowing for text in texts), f"waited for {texts}")
+
+    @property
+    def flowing(self) -> str:
+        """The screen's words without its frames and breaks."""
+        return " ".join(self.text.translate(_FRAMES).split())
 
     def hang_up(self) -> None:
         """Takes the terminal away."""
@@ -143,3 +161,13 @@ def real_terminal(*argv: str, rows: int = 40, columns: int = 140) -> Generator[R
             os.waitpid(terminal.pid, 0)
         with suppress(OSError):
             terminal.hang_up()
+
+
+@contextmanager
+def cockpit(*argv: str, rows: int = 40, columns: int = 140) -> Generator[RealTerminal]:
+    """The cockpit in a terminal, which is as it was once the person has left; another program may stand for it."""
+    with real_terminal(*(argv or COCKPIT), rows=rows, columns=columns) as terminal:
+        yield terminal
+        terminal.send("\x11")
+        assert terminal.ended() == 0
+        assert terminal.is_restored()

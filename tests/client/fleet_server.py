@@ -105,6 +105,10 @@ class FleetServer:
     def count(self, what: str) -> int:
         return sum(asked.split("?")[0] == what for asked in self.asked)
 
+    def posts(self) -> list[str]:
+        """The paths that something was posted to, oldest first."""
+        return [asked.removeprefix("POST ") for asked in self.asked if asked.startswith("POST ")]
+
     async def until(self, holds: Callable[[], object]) -> None:
         """Returns when a request, a message or the end of a socket made the condition hold."""
         async with asyncio.timeout(LONG_S):

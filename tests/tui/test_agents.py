@@ -13,11 +13,9 @@ import pytest
 
 from colonizer_client.mothership import calls, wire
 from colonizer_client.mothership.models import Colony
-from real_engine import LOCAL, RealEngine, real_engine
+from real_engine import LOCAL, RealEngine, is_alive, real_engine
 from real_git import Clone, new_clone
-from real_terminal import RealTerminal, real_terminal
-
-COCKPIT = (sys.executable, "-m", "colonizer_cli.main", "tui")
+from real_terminal import RealTerminal, cockpit
 
 WORDS = """
 import json, os, signal, sys, time
@@ -65,11 +63,6 @@ def agents_of(engine: RealEngine) -> list[psutil.Process]:
     return psutil.Process(engine.pid()).children(recursive=True)
 
 
-def is_alive(process: psutil.Process) -> bool:
-    """Whether it still does anything; who should bury the dead is another matter."""
-    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-
-
 def the_colony(engine: RealEngine) -> Colony:
     (colony,) = engine.colonies()
     return colony
@@ -83,16 +76,14 @@ def colony_of(engine: RealEngine, behaviour: str) -> Generator[RealTerminal]:
     script.write_text(WORDS + behaviour)
     command = json.dumps([sys.executable, "-I", "-S", str(script)])
     engine.paths.settings.write_text(f'[agents.odd]\ncommand = {command}\n\n[local]\nagent = "odd"\nsandbox = "none"\n')
-    with real_terminal(*COCKPIT) as terminal:
+    with cockpit() as terminal:
         terminal.shows("No colonies yet", "local ●")
         terminal.send("c")
         terminal.shows("Colonize")
         terminal.send("Be odd\x13")
         terminal.shows("1 colony", "Be odd")
         yield terminal
-        terminal.send("\x11")
-        assert terminal.ended() == 0
-        assert terminal.is_restored()
+    assert len(engine.colonies()) == 1
 
 
 def test_an_agent_that_hears_nothing_is_stopped_and_gone_before_the_next_run_begins(engine: RealEngine) -> None:

@@ -83,22 +83,6 @@ def asking(*prompts: Json, **more: object) -> Callable[[FleetServer], None]:
     return prepare
 
 
-async def test_a_question_without_options_is_answered_in_ones_own_words(tmp_path: Path) -> None:
-    odd: Json = {"question": "What should the title say?"}
-    async with bench(tmp_path, asking(odd)) as it:
-        await it.open_card()
-        await it.type("Two words")
-        await it.press("ctrl+s")
-        await it.shows("✓ delivered")
-        (sent,) = it.server.sent
-    assert sent == {
-        "question_id": "q-1",
-        "answers": {"What should the title say?": "Two words"},
-        "response": None,
-        "questions": [odd],
-    }
-
-
 async def test_a_question_without_any_questions_takes_a_free_reply(tmp_path: Path) -> None:
     def prepare(server: FleetServer) -> None:
         asking()(server)
@@ -111,14 +95,6 @@ async def test_a_question_without_any_questions_takes_a_free_reply(tmp_path: Pat
         await it.press("ctrl+s")
         await it.shows("✓ delivered")
     assert it.server.sent == [{"question_id": "q-1", "answers": {}, "response": "go on", "questions": []}]
-
-
-async def test_of_two_options_with_one_label_either_sends_that_label(tmp_path: Path) -> None:
-    async with bench(tmp_path, asking(prompt("Overwrite?", "Yes", "Yes", "No"))) as it:
-        await it.open_card()
-        await it.press("2", "enter")
-        await it.shows("✓ delivered")
-    assert [sent["answers"] for sent in it.server.sent] == [{"Overwrite?": "Yes"}]
 
 
 async def test_all_questions_of_a_card_are_answered_in_one_request(tmp_path: Path) -> None:
@@ -325,36 +301,6 @@ async def test_pasted_lines_stay_one_draft_and_carry_no_controls(tmp_path: Path)
         it.app.post_message(events.Paste("x" * 5_000_000))
         await it.shows("5,000,000 characters are too many", "Nothing was pasted")
         assert it.app.deck.fleet.detail.card.draft_text() == text
-
-
-async def test_a_card_that_cannot_be_stored_is_not_sent(tmp_path: Path) -> None:
-    async with bench(tmp_path, asking(prompt("Which base?" + " really?" * 5_000, "main"))) as it:
-        await it.open_card()
-        (pages,) = it.app.cockpit.store.rows("PRAGMA page_count")[0]
-        it.app.cockpit.store.rows(f"PRAGMA max_page_count = {pages}")
-        await it.press("1", "enter")
-        await it.shows("database or disk is full")
-        await it.pilot.pause()
-        assert it.answers_sent() == 0
-
-
-async def test_a_repeated_tool_call_is_drawn_once_and_an_endless_line_folded(tmp_path: Path) -> None:
-    def talk(server: FleetServer) -> None:
-        server.put(COLONY)
-        for _ in range(2):
-            server.say(COLONY, "tool_call", tool_call_id="t1", name="Bash", input={"command": "pytest -q"})
-            server.say(COLONY, "tool_result", tool_call_id="t1", output="ok", is_error=False)
-        server.say(COLONY, "assistant_text", message_id="m1", block_index=0, text="word " * 1_000_000)
-
-    async with bench(tmp_path, talk) as it:
-        await it.shows("A task")
-        await it.press("enter")
-        await it.shows("v shows all")
-        assert len(it.app.deck.opened.transcript.entries) == 2
-        await it.press("v")
-        await it.shows("more lines")
-        await it.press("escape", "g")
-        await it.shows("Bash     ✓ pytest -q")
 
 
 async def test_a_hole_in_the_log_is_marked(tmp_path: Path) -> None:

@@ -1,136 +1,163 @@
 """A disk that is full, below the mothership or below the cockpit: what a person reads, and that nothing is lost."""
 
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+import signal
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
-from textual import events
-from textual.pilot import Pilot
+from anyio import from_thread, to_thread
 
-from client.cockpits import Direct
-from client.samples import HQ
-from colonizer_client.cockpit import Cockpit
-from colonizer_client.snapshot import EndpointState
-from colonizer_client.store import Store
-from colonizer_config.address import SocketAddress
-from colonizer_config.token import Token
-from colonizer_tui.app import CockpitApp
-from colonizer_tui.surroundings import Surroundings
-from real_engine import screen_text, until
-from served_mothership import OWNER, Served, asks, served
-
-pytestmark = pytest.mark.anyio
+from client.samples import Json, prompt, question_body
+from loopback_fleet import loopback_fleet, sign_in, silent_server
+from real_engine import real_engine
+from real_terminal import RealTerminal, cockpit
+from served_mothership import Served, asks, served
 
 ROOM = 1 << 30
 
 LONG = "abcd " * 1_500
 """More than still fits into the pages that a database has."""
 
+CRAMPED = (
+    sys.executable,
+    "-c",
+    """
+import signal
+from colonizer_cli.main import main
+from colonizer_client.store import Store
 
-class Desk:
-    """Somebody at the cockpit of a mothership."""
+opened = Store.__init__
 
-    def __init__(self, pilot: Pilot[None], cockpit: Cockpit) -> None:
-        self.pilot = pilot
-        self.cockpit = cockpit
+def cramped(self, path):
+    opened(self, path)
+    def fill(*_):
+        (pages,) = self.rows("PRAGMA page_count")[0]
+        self.rows(f"PRAGMA max_page_count = {pages}")
+    signal.signal(signal.SIGUSR1, fill)
 
-    async def shows(self, *texts: str) -> None:
-        """Returns when all the texts are on the screen, wherever its lines are broken."""
-        await until(self.pilot, lambda: all(text in " ".join(self.words()) for text in texts))
-
-    def words(self) -> list[str]:
-        return screen_text(self.pilot).replace("│", " ").replace("▌", " ").split()
-
-    async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-
-    async def type(self, text: str) -> None:
-        await self.pilot.press(*("space" if letter == " " else letter for letter in text))
-
-
-@asynccontextmanager
-async def desk(mothership: Served, folder: Path) -> AsyncGenerator[Desk]:
-    cockpit = Cockpit(lambda: Store(folder / "cockpit.db"))
-    address = SocketAddress(mothership.socket)
-    cockpit.add(EndpointState(HQ, str(address)), Direct(address, Token(OWNER)))
-    app = CockpitApp(cockpit, Surroundings(crash_folder=folder, default_endpoint=HQ, repo=lambda: "local/clone"))
-    async with app.run_test(size=(140, 40), notifications=True) as pilot:
-        yield Desk(pilot, cockpit)
-
-
-async def write_long(it: Desk, times: int = 1) -> None:
-    """Opens the message field and puts a long message into it."""
-    await it.shows("A task")
-    await it.press("m")
-    it.pilot.app.post_message(events.Paste(f"{LONG * times}hold on"))
-    await it.shows("hold on")
+Store.__init__ = cramped
+main()
+""",
+    "tui",
+)
+"""The program; its own database cannot grow any more after a signal."""
 
 
 @contextmanager
 def full(mothership: Served) -> Generator[None]:
     """While this lasts, the mothership's database cannot grow by a page."""
     store = mothership.mothership.store
-    store.limit_pages(1)
+    from_thread.run_sync(store.limit_pages, 1)
     try:
         yield
     finally:
-        store.limit_pages(ROOM)
+        from_thread.run_sync(store.limit_pages, ROOM)
 
 
-async def test_a_launch_that_cannot_be_stored_brings_the_form_back_and_starts_once_there_is_room(
-    tmp_path: Path,
+def sessions(mothership: Served) -> list[Json]:
+    """All colonies, as the mothership lists them."""
+    found: list[Json] = from_thread.run(mothership.call, "GET", "/api/sessions").json()
+    return found
+
+
+def events(mothership: Served, colony: str, kind: str) -> list[Json]:
+    """What the mothership has on record."""
+    return from_thread.run_sync(mothership.events, colony, kind)
+
+
+def launch(terminal: RealTerminal, mothership: Served) -> None:
+    with full(mothership):
+        terminal.send("c")
+        terminal.shows("Colonize on hq")
+        terminal.send("Say hello\x13")
+        terminal.reads("the disk is full, and nothing was changed", "task Say hello")
+        assert sessions(mothership) == []
+    terminal.send("\x13")
+    terminal.reads("1 colony", "Say hello")
+    assert [session["instructions"] for session in sessions(mothership)] == ["Say hello"]
+
+
+def answer(terminal: RealTerminal, mothership: Served) -> None:
+    question = f"Really? {LONG}"
+    colony = from_thread.run(mothership.launch, *asks("q1", question))
+    terminal.shows("Really?", "a opens the card")
+    with full(mothership):
+        terminal.send("a2\r")
+        terminal.reads("not sent again", "the disk is full, and nothing was changed", "your draft is kept")
+        assert from_thread.run_sync(mothership.session, colony)["status"] == "waiting_for_answer"
+        assert events(mothership, colony, "question_answered") == []
+    terminal.send("\r")
+    terminal.reads("✓ delivered")
+    from_thread.run(mothership.said, colony, "question_answered")
+    assert [event["answers"] for event in events(mothership, colony, "question_answered")] == [{question: "No"}]
+
+
+def write(terminal: RealTerminal, mothership: Served) -> None:
+    colony = from_thread.run(mothership.launch)
+    terminal.shows("A task")
+    terminal.send("m")
+    terminal.paste(f"{LONG}hold on")
+    terminal.reads("hold on")
+    before = len(events(mothership, colony, "user_message"))
+    with full(mothership):
+        terminal.send("\r")
+        terminal.reads("the disk is full, and nothing was changed")
+        assert len(events(mothership, colony, "user_message")) == before
+    from_thread.run(partial(mothership.said, colony, "user_message", text=f"{LONG}hold on"))
+    assert len(events(mothership, colony, "user_message")) == before + 1
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("scene", [launch, answer, write])
+async def test_what_a_mothership_cannot_store_is_refused_with_the_reason_and_taken_once_there_is_room(
+    scene: Callable[[RealTerminal, Served], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with served(tmp_path) as mothership, desk(mothership, tmp_path) as it:
-        await it.shows("No colonies yet", "hq ●")
-        with full(mothership):
-            await it.press("c")
-            await it.shows("Colonize on hq")
-            await it.type("Say hello")
-            await it.press("ctrl+s")
-            await it.shows("the disk is full, and nothing was changed", "Say hello")
-            assert (await mothership.call("GET", "/api/sessions")).json() == []
-        await it.press("ctrl+s")
-        await it.shows("1 colony", "Say hello")
-        (session,) = (await mothership.call("GET", "/api/sessions")).json()
-        assert session["instructions"] == "Say hello"
+    def look(mothership: Served) -> None:
+        port = mothership.http.base_url.port
+        assert port is not None
+        sign_in(port)
+        with real_engine(), cockpit() as terminal:
+            terminal.shows("local ●", "hq ●", "No colonies yet")
+            scene(terminal, mothership)
+
+    async with served(tmp_path, over_tcp=True) as mothership:
+        monkeypatch.chdir(mothership.clone.path)
+        await to_thread.run_sync(look, mothership)
 
 
-async def test_an_answer_that_cannot_be_stored_says_why_and_is_taken_once_there_is_room(tmp_path: Path) -> None:
-    async with served(tmp_path) as mothership, desk(mothership, tmp_path) as it:
-        colony = await mothership.launch(*asks("q1", f"Really? {LONG}"))
-        await it.shows("Really?", "a opens the card")
-        with full(mothership):
-            await it.press("a", "2", "enter")
-            await it.shows("not sent again", "the disk is full, and nothing was changed", "your draft is kept")
-            assert mothership.session(colony)["status"] == "waiting_for_answer"
-            assert mothership.events(colony, "question_answered") == []
-        await it.press("enter")
-        await it.shows("✓ delivered")
-        await mothership.said(colony, "question_answered")
-        answers = [event["answers"] for event in mothership.events(colony, "question_answered")]
-        assert answers == [{f"Really? {LONG}": "No"}]
+def type_a_message(terminal: RealTerminal) -> None:
+    terminal.send("m")
+    terminal.paste(f"{LONG * 4}hold on")
+    terminal.reads("hold on")
 
 
-async def test_a_message_that_cannot_be_stored_stays_on_its_way_and_arrives_once(tmp_path: Path) -> None:
-    async with served(tmp_path) as mothership, desk(mothership, tmp_path) as it:
-        colony = await mothership.launch()
-        await write_long(it)
-        with full(mothership):
-            await it.press("enter")
-            await it.shows("the disk is full, and nothing was changed")
-            assert len(mothership.events(colony, "user_message")) == 1
-        await mothership.said(colony, "user_message", text=f"{LONG}hold on")
-        assert len(mothership.events(colony, "user_message")) == 2
+def pick_an_answer(terminal: RealTerminal) -> None:
+    terminal.send("a")
+    terminal.shows("the agent waits for you", "1 main")
+    terminal.send("1")
+    terminal.shows("(•) 1 main")
 
 
-async def test_a_message_that_the_cockpit_cannot_keep_is_not_sent_and_stays_in_its_field(tmp_path: Path) -> None:
-    async with served(tmp_path) as mothership, desk(mothership, tmp_path) as it:
-        colony = await mothership.launch()
-        await write_long(it, 4)
-        (pages,) = it.cockpit.store.rows("PRAGMA page_count")[0]
-        it.cockpit.store.rows(f"PRAGMA max_page_count = {pages}")
-        await it.press("enter")
-        await it.shows("database or disk is full", "hold on")
-        assert it.cockpit.snapshot.deliveries == {}
-        assert len(mothership.events(colony, "user_message")) == 1
+@pytest.mark.parametrize(
+    ("prepare", "kept"), [(type_a_message, "hold on"), (pick_an_answer, "(•) 1 main")], ids=["message", "answer"]
+)
+def test_what_the_cockpit_cannot_keep_is_not_sent_and_stays_where_it_was(
+    prepare: Callable[[RealTerminal], None], kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    server = silent_server()
+    server.put("c0ffee00", status="waiting_for_answer", issue_title="Choose a base")
+    long = prompt("Which base?", "main", preview="really? " * 5_000)
+    server.questions["c0ffee00"] = question_body("q-1", long)
+    with real_engine(), loopback_fleet(server) as port:
+        sign_in(port)
+        with cockpit(*CRAMPED) as terminal:
+            terminal.shows("Choose a base", "a opens the card")
+            prepare(terminal)
+            terminal.kill(signal.SIGUSR1)
+            terminal.send("\r")
+            terminal.reads("database or disk is full", kept)
+    assert server.posts() == []

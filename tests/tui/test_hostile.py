@@ -11,11 +11,11 @@ import pytest
 
 from client.fleet_server import FleetServer
 from client.hostile import ATTACKS, hidden, piled
-from hostile_fleet import ASKING, NO, ODD_ID, fleet, hostile
+from hostile_fleet import ASKING, IDLE, NO, ODD_ID, STOPPED, fleet, hostile
 from loopback_fleet import loopback_fleet, sign_in
 from plain_command import PROGRAM, process
 from real_engine import real_engine
-from real_terminal import RealTerminal, real_terminal
+from real_terminal import RealTerminal, cockpit, real_terminal
 
 WATCHED = """
 import sys
@@ -233,11 +233,8 @@ def visitor(server: FleetServer, folder: Path, monkeypatch: pytest.MonkeyPatch) 
     with real_engine(), loopback_fleet(server) as port:
         sign_in(port)
         argv = (sys.executable, "-c", WATCHED, "tui", str(found))
-        with real_terminal(*argv, rows=40, columns=140) as terminal:
+        with cockpit(*argv) as terminal:
             yield Visitor(terminal)
-            terminal.send("\x11")
-            assert terminal.ended() == 0
-            assert terminal.is_restored()
     letters = OURS.sub("", terminal.raw.decode())
     assert hidden(letters) == []
     assert piled(letters) == []
@@ -256,6 +253,7 @@ def test_no_text_of_a_fleet_steers_the_terminal(
         somebody.answer()
         somebody.find()
         somebody.see_it_small()
+    assert server.posts() == [f"/api/sessions/{ASKING}/answer"]
     first, second = server.questions[ASKING]["questions"]
     assert server.sent[0] == {
         "question_id": server.questions[ASKING]["question_id"],
@@ -276,6 +274,14 @@ def test_no_text_of_a_colony_and_no_refusal_steers_the_terminal(
         somebody.be_refused()
         somebody.launch()
         somebody.see_the_other_places()
+    assert server.posts() == [
+        f"/api/sessions/{ASKING}/messages",
+        f"/api/sessions/{ASKING}/stop",
+        f"/api/sessions/{STOPPED}/resume",
+        f"/api/sessions/{STOPPED}/cleanup",
+        "/api/sessions",
+        "/api/sessions",
+    ]
 
 
 def test_nothing_that_is_copied_opened_or_told_of_a_host_steers_the_terminal(
@@ -283,6 +289,7 @@ def test_nothing_that_is_copied_opened_or_told_of_a_host_steers_the_terminal(
 ) -> None:
     with visitor(server, tmp_path, monkeypatch) as somebody:
         somebody.take_things_away()
+    assert server.posts() == ["/api/tokens", f"/api/sessions/{IDLE}/publish"]
     copies = sorted(Path.home().rglob("copied/*.txt"))
     assert len(copies) == 3
     assert any("evil.example" in copy.read_text() for copy in copies)

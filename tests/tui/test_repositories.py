@@ -1,17 +1,15 @@
 """Repositories in which no colony can start: what the screen says, and that nothing is left of the attempt."""
 
 import subprocess
-from collections.abc import AsyncGenerator, Generator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from textual.pilot import Pilot
 
-from real_engine import RealEngine, cockpit_app, real_engine, screen_text, until
+from real_engine import RealEngine, real_engine
 from real_git import Clone, new_clone
-
-pytestmark = pytest.mark.anyio
+from real_terminal import RealTerminal, cockpit
 
 
 @pytest.fixture
@@ -20,34 +18,19 @@ def engine() -> Iterator[RealEngine]:
         yield running
 
 
-@asynccontextmanager
-async def standing_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Pilot[None]]:
+@contextmanager
+def standing_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[RealTerminal]:
     """The cockpit of somebody who stands in the folder."""
     monkeypatch.chdir(folder)
-    async with cockpit_app().run_test(size=(120, 40), notifications=True) as pilot:
-        await until(pilot, lambda: "No colonies yet." in screen_text(pilot))
-        yield pilot
+    with cockpit(columns=120) as terminal:
+        terminal.reads("No colonies yet.")
+        yield terminal
 
 
-async def shows(pilot: Pilot[None], *texts: str) -> None:
-    """Returns when all the texts are on the screen, wherever its lines are broken."""
-    await until(pilot, lambda: all(text in flowing(screen_text(pilot)) for text in texts))
-
-
-def flowing(screen: str) -> str:
-    """The screen's words without its frames and breaks."""
-    return " ".join(screen.replace("│", " ").split())
-
-
-async def type_in(pilot: Pilot[None], text: str) -> None:
-    await pilot.press(*("space" if letter == " " else letter for letter in text))
-
-
-async def launch(pilot: Pilot[None], task: str = "Say hello") -> None:
-    await pilot.press("c")
-    await shows(pilot, "Colonize on local")
-    await type_in(pilot, task)
-    await pilot.press("ctrl+s")
+def launch(terminal: RealTerminal, task: str = "Say hello") -> None:
+    terminal.send("c")
+    terminal.reads("Colonize on local")
+    terminal.send(f"{task}\x13")
 
 
 def bare(clone: Clone, folder: Path) -> Path:
@@ -63,107 +46,103 @@ def branches(clone: Clone) -> list[str]:
     return clone.git("for-each-ref", "--format=%(refname:short)", "refs/heads").splitlines()
 
 
-async def test_outside_of_a_repository_the_first_screen_says_what_to_do_and_the_form_takes_a_folder(
+def test_outside_of_a_repository_the_screen_says_what_to_do_and_the_form_takes_a_folder(
     engine: RealEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clone = new_clone(tmp_path / "widgets")
     empty = tmp_path / "empty"
     empty.mkdir()
-    async with standing_in(empty, monkeypatch) as pilot:
-        await shows(pilot, "is not in a git repository: run `git init` there")
-        await pilot.press("c")
-        await shows(pilot, "owner/name, or a folder")
-        await type_in(pilot, "../widgets")
-        await pilot.press("tab")
-        await type_in(pilot, "Say hello")
-        await pilot.press("ctrl+s")
-        await shows(pilot, "What should I add to this repository?")
-        (colony,) = engine.colonies()
-        assert (colony.repo, colony.branch in branches(clone)) == ("local/widgets", True)
-
-
-async def test_a_folder_in_no_repository_brings_the_form_back_as_it_was_filled_in(
-    engine: RealEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with standing_in(tmp_path, monkeypatch) as pilot:
-        await pilot.press("c")
-        await type_in(pilot, "/nowhere at all")
-        await pilot.press("tab")
-        await type_in(pilot, "Say hello")
-        await pilot.press("ctrl+s")
-        await shows(pilot, "repo /nowhere at all", "task Say hello", "there is no folder /nowhere at all")
+    with standing_in(empty, monkeypatch) as terminal:
+        terminal.reads("is not in a git repository: run `git init` there")
+        terminal.send("c")
+        terminal.reads("owner/name, or a folder")
+        terminal.send("/nowhere at all\tSay hello\x13")
+        terminal.reads("repo /nowhere at all", "task Say hello", "there is no folder /nowhere at all")
         assert engine.colonies() == ()
+        terminal.send("\x1b[Z\x15../widgets\x13")
+        terminal.reads("What should I add to this repository?")
+    (colony,) = engine.colonies()
+    assert (colony.repo, colony.branch in branches(clone)) == ("local/widgets", True)
 
 
-async def test_a_bare_repository_is_refused_with_the_way_out(
+def test_a_bare_repository_is_refused_with_the_way_out(
     engine: RealEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clone = new_clone(tmp_path / "widgets")
-    async with standing_in(bare(clone, tmp_path / "widgets.git"), monkeypatch) as pilot:
-        await shows(pilot, "is a bare repository: clone it, and name the clone")
+    folder = bare(clone, tmp_path / "widgets.git")
+    with standing_in(folder, monkeypatch) as terminal:
+        terminal.reads("is a bare repository: clone it, and name the clone")
+        terminal.send("c")
+        terminal.reads("owner/name, or a folder")
+        terminal.send(f"{folder}\tSay hello\x13")
+        terminal.reads("task Say hello", "and name the clone ctrl+s launch")
         assert engine.colonies() == ()
+    assert (worktrees(Clone(folder))[1:], branches(Clone(folder))) == ([], ["main"])
 
 
-async def test_a_detached_head_is_refused_with_the_way_out_and_the_form_comes_back(
+def test_a_detached_head_is_refused_with_the_way_out_and_the_form_comes_back(
     engine: RealEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clone = new_clone(tmp_path / "widgets")
     clone.git("checkout", "--quiet", "--detach")
-    async with standing_in(clone.path, monkeypatch) as pilot:
-        await launch(pilot)
-        await shows(pilot, "has no branch checked out: run `git switch BRANCH` in", "task Say hello")
+    with standing_in(clone.path, monkeypatch) as terminal:
+        launch(terminal)
+        terminal.reads("has no branch checked out: run `git switch BRANCH` in", "task Say hello")
         assert (engine.colonies(), worktrees(clone)[1:], branches(clone)) == ((), [], ["main"])
 
         clone.git("switch", "--quiet", "main")
-        await pilot.press("ctrl+s")
-        await shows(pilot, "What should I add to this repository?")
+        terminal.send("\x13")
+        terminal.reads("What should I add to this repository?")
+    assert [colony.title for colony in engine.colonies()] == ["Say hello"]
 
 
-async def test_a_repository_without_commits_is_refused_and_the_form_comes_back(
+def test_a_repository_without_commits_is_refused_and_the_form_comes_back(
     engine: RealEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "new"
     folder.mkdir()
     clone = Clone(folder)
     clone.git("init", "--quiet", "--initial-branch=main")
-    async with standing_in(folder, monkeypatch) as pilot:
-        await launch(pilot, "Begin here")
-        await shows(pilot, "has no commit on main yet: make a first one", "task Begin here")
+    with standing_in(folder, monkeypatch) as terminal:
+        launch(terminal, "Begin here")
+        terminal.reads("has no commit on main yet: make a first one", "task Begin here")
         assert (engine.colonies(), worktrees(clone)[1:], branches(clone)) == ((), [], [])
 
         clone.commit({"README.md": "# New\n"})
-        await pilot.press("ctrl+s")
-        await shows(pilot, "What should I add to this repository?")
-        assert [colony.title for colony in engine.colonies()] == ["Begin here"]
+        terminal.send("\x13")
+        terminal.reads("What should I add to this repository?")
+    assert [colony.title for colony in engine.colonies()] == ["Begin here"]
 
 
-async def test_a_branch_that_stands_in_the_way_is_named_with_the_way_out_and_stays_as_it_was(
+def test_a_branch_that_stands_in_the_way_is_named_with_the_way_out_and_stays_as_it_was(
     engine: RealEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clone = new_clone(tmp_path / "widgets")
     clone.git("branch", "colonizer")
     before = clone.git("rev-parse", "colonizer")
-    async with standing_in(clone.path, monkeypatch) as pilot:
-        await launch(pilot)
-        await shows(pilot, "the branch colonizer of local/widgets", "run `git branch -m colonizer NEW`")
+    with standing_in(clone.path, monkeypatch) as terminal:
+        launch(terminal)
+        terminal.reads("the branch colonizer of local/widgets", "run `git branch -m colonizer NEW`")
         assert (branches(clone), clone.git("rev-parse", "colonizer")) == (["colonizer", "main"], before)
-        assert worktrees(clone)[1:] == []
+        assert ([colony.status for colony in engine.colonies()], worktrees(clone)[1:]) == (["failed"], [])
 
         clone.git("branch", "-m", "colonizer", "mine")
-        await pilot.press("r")
-        await shows(pilot, "it never had a worktree: launch it again")
-        await launch(pilot)
-        await shows(pilot, "What should I add to this repository?")
+        terminal.send("r")
+        terminal.reads("it never had a worktree: launch it again")
+        launch(terminal)
+        terminal.reads("What should I add to this repository?")
+    assert sorted(colony.status for colony in engine.colonies()) == ["failed", "waiting_for_answer"]
+    assert clone.git("rev-parse", "mine") == before
 
 
-async def test_a_read_only_clone_is_said_to_be_one_and_is_left_as_it_was(
+def test_a_read_only_clone_is_said_to_be_one_and_is_left_as_it_was(
     engine: RealEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clone = new_clone(tmp_path / "widgets")
-    with read_only(clone.path):
-        async with standing_in(clone.path, monkeypatch) as pilot:
-            await launch(pilot)
-            await shows(pilot, "cannot be written: a colony needs a branch of its own in local/widgets")
+    with read_only(clone.path), standing_in(clone.path, monkeypatch) as terminal:
+        launch(terminal)
+        terminal.reads("cannot be written: a colony needs a branch of its own in local/widgets")
+        assert [colony.status for colony in engine.colonies()] == ["failed"]
     assert (branches(clone), worktrees(clone)[1:]) == (["main"], [])
 
 

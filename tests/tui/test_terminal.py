@@ -3,8 +3,8 @@
 import base64
 import os
 import signal
-import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -12,11 +12,9 @@ import pytest
 
 from colonizer_client.errors import ClientError
 from colonizer_client.mothership import calls
-from real_engine import RealEngine, real_engine
+from real_engine import RealEngine, is_alive, real_engine
 from real_git import Clone, new_clone
-from real_terminal import RealTerminal, real_terminal
-
-COCKPIT = (sys.executable, "-m", "colonizer_cli.main", "tui")
+from real_terminal import COCKPIT, RealTerminal, cockpit, real_terminal
 
 
 @pytest.fixture
@@ -103,12 +101,16 @@ def test_a_terminal_that_goes_away_sends_nothing_and_keeps_the_draft(engine: Rea
             terminal.hang_up()
         else:
             terminal.kill(signal.SIGHUP if how == "SIGHUP" else signal.SIGKILL)
-        psutil.Process(terminal.pid).wait(20)
+        if how == "SIGHUP":
+            assert terminal.ended() == 128 + signal.SIGHUP
+            assert terminal.is_restored()
+        else:
+            psutil.Process(terminal.pid).wait(20)
     (colony,) = engine.colonies()
     assert colony.status == "waiting_for_answer"
     detail = engine.ask(calls.colony(colony.key.endpoint, colony.key.colony))
     assert detail.answered == ()
-    with real_terminal(*COCKPIT) as terminal:
+    with cockpit() as terminal:
         terminal.shows("What should I add to this repository?")
         terminal.send("a")
         terminal.shows("half a thought")
@@ -151,7 +153,7 @@ def process_of(engine: RealEngine) -> int | None:
 
 
 def test_a_killed_engine_comes_back_and_the_colony_says_why_it_stopped(engine: RealEngine) -> None:
-    with real_terminal(*COCKPIT) as terminal:
+    with cockpit() as terminal:
         launch(terminal)
         killed = engine.pid()
         agents = [child.pid for child in psutil.Process(killed).children(recursive=True)]
@@ -166,8 +168,38 @@ def test_a_killed_engine_comes_back_and_the_colony_says_why_it_stopped(engine: R
         terminal.shows("Resume this colony?")
         terminal.send("y")
         terminal.shows("What should I add to this repository?")
-        terminal.send("\x11")
-        assert terminal.ended() == 0
+    detail = engine.ask(calls.colony(colony.key.endpoint, colony.key.colony))
+    assert (len(engine.colonies()), detail.answered) == (1, ())
+
+
+def engines_of_this_home() -> list[int]:
+    """The processes that are engines of the sealed home, those that have lost and not yet ended among them."""
+    found: list[int] = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            is_engine = "colonizer_cli.main engine run" in " ".join(process.cmdline())
+            if is_engine and is_alive(process) and process.environ().get("HOME") == str(Path.home()):
+                found.append(process.pid)
+    return found
+
+
+def test_two_cockpits_opened_at_once_in_an_empty_home_share_one_engine(engine: RealEngine) -> None:
+    with cockpit(columns=240) as one, cockpit(columns=240) as other:
+        other.shows("No colonies yet", "local ●")
+        launch(one)
+        other.shows("Say hello", "1 colony", "What should I add to this repository?")
+        other.send("a")
+        other.shows("1 A guide for agents")
+        other.send("1\r")
+        for terminal in (one, other):
+            terminal.shows("What else may I do?", "1 colony")
+            terminal.send("7")
+            terminal.shows(f"unix:{engine.engine.address.path}", "followed live")
+        one.until(lambda: engines_of_this_home() == [engine.pid()], "the other engine to be gone")
+        assert engine.paths.engine.log.read_text().count(" runs, process ") == 1
+    (colony,) = engine.colonies()
+    detail = engine.ask(calls.colony(colony.key.endpoint, colony.key.colony))
+    assert [record.answer_raw for record in detail.answered] == ["A guide for agents"]
 
 
 @pytest.mark.parametrize(
