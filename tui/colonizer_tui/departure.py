@@ -33,7 +33,8 @@ def watch(app: Leaving) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _leave, app, number)
-    loop.add_signal_handler(signal.SIGHUP, _hang_up, app)
+    # Somebody may send it to a terminal that is still there.
+    loop.add_signal_handler(signal.SIGHUP, lambda: _leave(app, signal.SIGHUP) if _has_terminal() else _hang_up(app))
     # Not every terminal that goes sends a signal; a read from one that is gone would end at once for ever.
     app.set_interval(HANG_UP_CHECK_S, lambda: None if _has_terminal() else _hang_up(app))
 
