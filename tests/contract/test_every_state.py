@@ -1,6 +1,5 @@
 """The cockpit in tmux on the published mothership, which has one colony in every state."""
 
-import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -17,10 +16,8 @@ from colonizer_config.token import Token
 from contract.published import HQ, TOKEN, Published, every_state, their_command
 from contract.relay import Relay, relay_to
 from loopback_fleet import sign_in
-from real_terminal import RealTerminal, real_terminal
+from real_terminal import COCKPIT, RealTerminal, real_terminal
 from real_tmux import Tmux, tmux
-
-COCKPIT = (sys.executable, "-m", "colonizer_cli.main", "tui")
 
 SHOWN = (
     *("Greet the world", "Choose how to release", "Asleep with a question", "Asleep and answered", "Done", "Refused"),

@@ -18,14 +18,14 @@ from colonizer_config.address import SocketAddress
 from moments import LAB, every_state, silent, still_app
 from real_engine import RealEngine, real_engine, screen_text, settled, until
 from real_git import new_clone
-from real_terminal import real_terminal
+from real_terminal import COCKPIT, real_terminal
 from real_tmux import tmux
 from still_hosts import StillHosts
 from tui.test_faults import asking, bench
 from tui.test_host_snapshots import DIALOGS
 from tui.test_many_hosts import SELF
 from tui.test_snapshots import OPENED, TO_GREET
-from tui.test_terminal import COCKPIT, launch
+from tui.test_terminal import launch
 
 pytestmark = pytest.mark.anyio
 
