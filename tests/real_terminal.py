@@ -108,6 +108,13 @@ class RealTerminal:
         """The screen's words without its frames and breaks."""
         return " ".join(self.text.translate(_FRAMES).split())
 
+    @property
+    def told(self) -> str:
+        """The words of the notes in the corner, which lie over what is on the screen."""
+        middle = self.screen.columns // 2
+        notes = (line.rpartition("▌")[2] for line in self.text.split("\n") if "▌" in line[middle:])
+        return " ".join(" ".join(notes).split())
+
     def hang_up(self) -> None:
         """Takes the terminal away."""
         os.close(self._master)

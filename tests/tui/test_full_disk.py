@@ -159,5 +159,6 @@ def test_what_the_cockpit_cannot_keep_is_not_sent_and_stays_where_it_was(
             prepare(terminal)
             terminal.kill(signal.SIGUSR1)
             terminal.send("\r")
-            terminal.reads("database or disk is full", kept)
+            terminal.until(lambda: "database or disk is full" in terminal.told, "the reason")
+            terminal.shows(kept)
     assert server.posts() == []
