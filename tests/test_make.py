@@ -1,5 +1,6 @@
 """What `make` says of a mistake, before it sets anything up."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,6 +20,8 @@ def test_run_refuses_what_is_no_folder_in_one_line_and_sets_nothing_up(name: str
     done = subprocess.run(
         [make, "--no-print-directory", "run", f"REPO={folder}", f"VENV={venv}"],
         cwd=ROOT,
+        # Of a `make` that runs this test the other one must know nothing.
+        env={name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))},
         capture_output=True,
         encoding="utf-8",
         check=False,
