@@ -10,6 +10,9 @@ class StillHosts:
         self.has_keyring, self.refusal = has_keyring, refusal
         self.done: list[tuple[str, ...]] = []
 
+    def fault(self, address: str) -> str:
+        return f"{address} is no address: write host[:port]" if address.endswith("x") else ""
+
     def warning(self, address: str) -> str:
         return f"{address} is not encrypted: others may read the token and the rest" if "tailnet" in address else ""
 

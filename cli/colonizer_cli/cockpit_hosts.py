@@ -25,12 +25,20 @@ class CockpitHosts:
         self._wiring = wiring
         self._hosts = Hosts(paths)
 
+    def fault(self, address: str) -> str:
+        """Why this is no address."""
+        try:
+            parse_address(address or "localhost")
+        except ConfigError as problem:
+            return str(problem)
+        return ""
+
     def warning(self, address: str) -> str:
         """What has to be known before a token is sent there."""
         try:
             return exposure(Endpoint(EndpointName(""), Kind.MOTHERSHIP, parse_address(address), Origin.SETTINGS))
         except ConfigError:
-            return ""  # it is told when it is handed over
+            return ""  # `fault` tells it
 
     def try_token(self, name: str, pasted: str) -> Trial:
         """Tries a token at the address of the settings."""

@@ -77,7 +77,7 @@ async def test_each_refusal_is_named_and_what_was_refused_stays_marked(tmp_path:
         it.server.replies[("POST", path(NAMES[1], "stop"))] = (409, {"error": "it is being published"})
         await mark_all(it)
         await it.press("s", "y")
-        await it.shows("2 colonies stopped, 1 failed", "it is being published")
+        await it.shows("2 colonies stopped, could not stop 1", "it is being published")
         await it.press("escape")
         await it.shows("1 marked")
         assert [one.key for one in it.app.deck.fleet.list.marked] == [key(NAMES[1])]

@@ -380,7 +380,7 @@ async def test_only_a_yes_begins(tmp_path: Path, key: str) -> None:
 async def test_each_fault_is_named_and_what_failed_stays_marked(tmp_path: Path) -> None:
     async with still(tmp_path) as it:
         await it.press("space", "space", "s", "y")
-        await it.shows("2 failed", "hq is not connected to")
+        await it.shows("Could not stop 2", "hq is not connected to: nothing was sent")
         await it.press("escape")
         await it.shows("◆ 2 marked")
 

@@ -129,7 +129,7 @@ DIALOGS: dict[str, Callable[[], Screen[None]]] = {
     "wire log, nothing yet": lambda: WireLog(HQ, Recorder(StillClock()), keymap({}).shown),
     "tokens": lambda: Tokens(HQ, token_work(*TOKENS)),
     "tokens, none": lambda: Tokens(HQ, token_work()),
-    "a new token": lambda: ShownOnce("ci", f"col_{'5e' * 32}"),
+    "a new token": lambda: ShownOnce("ci", f"col_{'5e' * 32}", keymap({}).shown),
 }
 
 

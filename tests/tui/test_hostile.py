@@ -95,8 +95,8 @@ class Visitor:
     def see_the_fleet(self) -> None:
         for tag in ("FAILED", "HELD", "PARKED", "QUEUED", "IDLE", "STOPPED", "COVERED", "ODD", "ASKING"):
             self.select(tag)
-            self.press("e", "esc back   y copy", "needs you")
-            self.leave("esc back   y copy")
+            self.press("e", "y copy   esc back", "needs you")
+            self.leave("y copy   esc back")
         self.terminal.shows("a opens the card", "changed · at least", "─ last")
 
     def answer(self) -> None:

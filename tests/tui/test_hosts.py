@@ -183,7 +183,7 @@ async def test_without_a_keyring_a_plain_file_is_used_only_when_the_person_says_
         await it.press("l")
         await it.type(TOKEN)
         await it.press("enter")
-        await it.shows("can be kept in the plain file", "ctrl+f keep it in that file")
+        await it.shows("can be kept in the plain file", "ctrl+f go on, keep it in that file   esc back")
         assert it.kept() == FIRST_TOKEN
         await it.press("ctrl+f")
         await it.shows("token kept in: plain file")
@@ -317,7 +317,9 @@ async def test_an_owner_sees_makes_and_revokes_tokens_and_a_new_one_is_shown_onc
         await it.shows(f"col_{'5e' * 32}", "shown this once")
         await it.press("escape")
         await it.shows("cannot be shown again")
-        await it.press("y")
+        await it.press("y", "f")
+        await it.shows("the token phone is in", "copy again")
+        await it.press("escape")
         await it.hides("col_")
         assert it.server.sent[-1]["scope"] == "operate"
         await it.press("X")

@@ -1,6 +1,6 @@
 """What is done to colonies, each with the question that comes before it and the words that come after it."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from colonizer_tui.dialogs.choice import Choice, Way
 from colonizer_tui.dialogs.confirm import Confirm
 from colonizer_tui.dialogs.launch import Launch, LaunchDefaults, folder_of
 from colonizer_tui.face import Face
-from colonizer_tui.present import leftovers
+from colonizer_tui.present import leftovers, words
 
 T = TypeVar("T")
 
@@ -30,10 +30,10 @@ class ColonyCommands:
 
     async def stop(self, colony: Colony) -> None:
         """Stops a colony, after asking."""
-        kept = ["Its worktree and its branch are kept; r starts its next run."]
+        kept = ["Its worktree and its branch are kept; it can be resumed."]
         if colony.key in self._cockpit.snapshot.questions:
             kept.append("Its open question stays unanswered, your draft is kept.")
-        if await self._sure("Stop this colony?", colony, kept, yes="stop it"):
+        if await self._sure("Stop this colony?", colony, kept, yes="stop it", is_danger=False):
             had_ended = await self._try(lambda: self._cockpit.stop(colony.key))
             if had_ended is not None:
                 self._face.tell(f"{_name(colony)} {'had ended already' if had_ended else 'is stopped'}")
@@ -70,14 +70,23 @@ class ColonyCommands:
     async def publish(self, colony: Colony) -> None:
         """Publishes a colony's work, after naming what others will see."""
         texts = [
+            *self._outgoing(colony),
             f"{colony.key.endpoint} commits what is in its worktree, pushes {colony.branch} to {colony.repo} "
             f"and opens a pull request{f' against {colony.base}' if colony.base else ''}: others can see it then.",
             "Its agent ends, if it runs. The worktree stays until it is cleaned up.",
         ]
-        if not await self._sure("Publish this colony's work?", colony, texts, yes="publish it"):
+        if not await self._sure("Publish this colony's work?", colony, texts, yes="publish it", is_danger=False):
             return
         if await self._try(lambda: self._cockpit.publish(colony.key)) is not None:
             self._face.tell(f"{_name(colony)} is being published; how that ends is told by its state")
+
+    def _outgoing(self, colony: Colony) -> Iterator[str]:
+        """How much was changed when its changes were last read, where they were."""
+        state = self._cockpit.snapshot.diffs.get(colony.key)
+        if state is not None and state.diff is not None and state.diff.files:
+            files, least = state.diff.files, "at least " if state.diff.truncated else ""
+            added, removed = sum(file.added for file in files), sum(file.removed for file in files)
+            yield f"As last read: {least}{words.count(len(files), 'file')}, +{added:,} −{removed:,}."
 
     async def resume_unasked(self, colony: Colony) -> Colony:
         """Starts a colony's next run, with what its agent needs of this environment where it runs on this machine.

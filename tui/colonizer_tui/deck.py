@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
+from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
@@ -115,7 +116,7 @@ class Deck(Widget):
         """Shows a moment."""
         if not self.workspace.is_attached:
             return  # the application is beginning or ending
-        self.view = view
+        self.view = view = replace(view, keymap=self.keymap)
         self.workspace.show(view, topics)
         if self.screen.focused is None:
             self.workspace.focus_first()  # what should have the keys was not there before
@@ -160,6 +161,9 @@ class Deck(Widget):
         colony, snapshot = self.colony, self.view.snapshot
         if colony is None:
             return "no colony is selected"
+        read = snapshot.diffs.get(colony.key)
+        if action == "diff" and read is not None and read.diff is not None:
+            return ""  # what was read stays readable, whatever its host does
         return abilities.refusal(action, colony, snapshot.endpoint_of(colony.key), snapshot.questions.get(colony.key))
 
     def spots(self) -> Sequence[Hashable]:

@@ -21,21 +21,21 @@ class FindingKeys:
 
     async def do_go_to(self) -> None:
         """Finds workspaces, hosts and colonies, then actions."""
-        await self._open(":", "places")
+        await self._open("Go to", ":", "places")
 
     async def do_palette(self) -> None:
         """Finds actions, then workspaces, hosts and colonies."""
-        await self._open(">", "actions")
+        await self._open("Commands", ">", "actions")
 
     def do_jump(self) -> None:
         """Puts letters on all that is in sight."""
         self._deck.jump.begin()
 
-    async def _open(self, prompt: str, begins_with: str) -> None:
+    async def _open(self, title: str, prompt: str, begins_with: str) -> None:
         keymap = self._deck.keymap
         reasons = {name: self._why_not(name) for name in keymap.actions if name not in ("go_to", "palette")}
         catalogue = Catalogue(begins_with, keymap, reasons, self._deck.view, ink_of(self._deck).glyphs)
-        await self._face.open(Palette(prompt, catalogue, self._go_to))
+        await self._face.open(Palette(title, prompt, catalogue, self._go_to))
 
     def _why_not(self, action: str) -> str:
         """Why an action's key does nothing now, where the keys are."""

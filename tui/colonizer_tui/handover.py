@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from colonizer_tui import browser, clipboard
 from colonizer_tui.browser import BrowserFailed
 from colonizer_tui.clipboard import Command, CopyFailed
@@ -39,16 +41,16 @@ class Handover:
 
     async def copy(self, copied: Copied) -> None:
         """Copies a text; where there is no clipboard program, the person chooses how."""
-        text = clipboard.pasteable(copied.text)
+        copied = replace(copied, text=clipboard.pasteable(copied.text))
         program = clipboard.program(self._face.surroundings.environment)
-        if not text:
+        if not copied.text:
             self._face.tell("there is nothing to copy", tone="refusal")
         elif program is not None and program != self._failed:
-            self._face.start(lambda: self._by_program(program, Copied(copied.what, text)))
-        elif self._way and self._can(self._way, text):
-            self._by(self._way, Copied(copied.what, text))
+            self._face.start(lambda: self._by_program(program, copied))
+        elif self._way and self._can(self._way, copied.text):
+            self._by(self._way, copied)
         else:
-            await self._face.begin(self._choose_way(Copied(copied.what, text)))
+            await self._face.begin(self._choose_way(copied))
 
     async def browse(self, links: Sequence[Link]) -> None:
         """Opens one of these links, after asking."""
@@ -66,13 +68,14 @@ class Handover:
             self._failed = program
             self._face.tell(f"{problem}: nothing was copied; the same key offers other ways", tone="fault")
         else:
+            copied.done()
             self._face.tell(f"copied: {_described(copied)}")
 
     async def _choose_way(self, copied: Copied) -> None:
-        ways = [Way("f", INTO_FILE, "into a file of ours that only you can read")]
+        ways = [Way("f", INTO_FILE, f"into a new file that only you can read, in {self._folder}")]
         if self._can(BY_TERMINAL, copied.text):
             ways.insert(0, Way("t", BY_TERMINAL, "by the terminal (OSC 52), which may ignore it in silence"))
-        text = "There is no clipboard program here. What you choose counts for as long as the cockpit runs."
+        text = "There is no clipboard program here. What you choose is remembered until you quit."
         chosen = await self._face.ask(Choice(f"Copy {_described(copied)}", text, ways))
         if chosen is not None:
             self._way = chosen
@@ -85,6 +88,7 @@ class Handover:
         sequence = clipboard.terminal_sequence(copied.text)
         if way == BY_TERMINAL and sequence is not None:
             self._face.send_to_terminal(sequence)
+            copied.done()
             self._face.tell(f"given to the terminal: {_described(copied)}")
             return
         try:
@@ -92,6 +96,7 @@ class Handover:
         except CopyFailed as problem:
             self._face.tell(str(problem), tone="fault")
         else:
+            copied.done()
             self._face.tell(f"{_described(copied)} is in {path}")
 
     @property
@@ -110,7 +115,10 @@ class Handover:
         program = browser.opener(self._face.surroundings.environment)
         if program is None:
             text = f"No browser can be opened from here. The address: {link.address} {link.warning}"
-            if await self._face.ask(Choice(link.host, text, [Way("y", "copy", "copy the address")])) is not None:
+            if (
+                await self._face.ask(Choice(f"Open {link.host}", text, [Way("y", "copy", "copy the address")]))
+                is not None
+            ):
                 await self.copy(Copied("the address", link.address))
             return
         texts = [link.address, *filter(None, (link.warning,))]

@@ -50,10 +50,10 @@ class HostCommands:
     async def sign_out(self, hosts: Hosts, state: EndpointState) -> None:
         """Forgets the token of a host."""
         texts = [
-            "Its token is forgotten here; over there it stays what it was, until its owner revokes it.",
-            "The host stays in your list; its rows stay as they were last.",
+            "Its token is forgotten here. The host takes it all the same until its owner revokes it there.",
+            "The host stays in your list, and its colonies as they were last seen.",
         ]
-        if await self._sure("Sign out?", state, texts, yes="sign out"):
+        if await self._sure("Sign out?", state, texts, yes="sign out", is_danger=False):
             done = await self._try(partial(hosts.sign_out, state.name))
             if done is not None:
                 self._face.attempt(lambda: self._cockpit.reconnect(state.name))
@@ -93,15 +93,20 @@ class HostCommands:
             return filled["name"]
 
         def notes(filled: Filled) -> Sequence[Span]:
+            if fault := hosts.fault(filled["address"]):
+                return (Span(fault, "attention"),)
             if filled["address"] == state.address:
                 return (Span("What you typed for its colonies, and its token, stay.", "muted"),)
-            text = f"Another address has no token: you sign in again there. The one for {state.address} is forgotten."
+            text = f"Another address has no token: you sign in again there. Saving forgets the one for {state.address}."
             return (Span(text, "attention"),)
 
         terms = Terms(
             title=line(Span("Edit ", "strong"), Span(state.name, "info")), yes="save", waiting="saving…", notes=notes
         )
-        fields = [Field("name", "yours to choose", state.name), Field("address", "host[:port], …", state.address)]
+        fields = [
+            Field("name", "yours to choose", state.name),
+            Field("address", "host[:port], https://… or ssh://…", state.address),
+        ]
         name = await self._face.ask(Form(terms, fields, hand_over))
         if name is None:
             return None
@@ -140,8 +145,11 @@ class HostCommands:
         finally:
             self._cockpit.stop_recording(state.name)
 
-    async def _sure(self, title: str, state: EndpointState, texts: Sequence[str], *, yes: str) -> bool:
-        return await self._face.ask(Confirm(title, f"{state.name} · {state.address}", texts, yes=yes)) is True
+    async def _sure(
+        self, title: str, state: EndpointState, texts: Sequence[str], *, yes: str, is_danger: bool = True
+    ) -> bool:
+        asked = Confirm(title, f"{state.name} · {state.address}", texts, yes=yes, is_danger=is_danger)
+        return await self._face.ask(asked) is True
 
     async def _try(self, doing: Callable[[], T], *, is_quick: bool = False) -> T | None:
         """What was done; None where it was not, which the person is told."""
@@ -160,8 +168,8 @@ async def _kept(trying: Callable[[], Trial], filled: Filled) -> str:
 
 
 def _before_sending(hosts: Hosts, address: str) -> Sequence[Span]:
-    warning = hosts.warning(address)
-    return (Span(warning, "attention"),) if warning else ()
+    told = hosts.fault(address) or hosts.warning(address)
+    return (Span(told, "attention"),) if told else ()
 
 
 def _done(doing: Callable[[], None]) -> bool:

@@ -29,6 +29,10 @@ class Trial(Value):
 class Hosts(Protocol):
     """The person's own hosts. Calls block unless they say that they do not, and raise HostError."""
 
+    def fault(self, address: str) -> str:
+        """Why this is no address; empty where it is one, or nothing. Does not block."""
+        ...
+
     def warning(self, address: str) -> str:
         """What has to be known before a token is sent to this address; empty for nothing. Does not block."""
         ...

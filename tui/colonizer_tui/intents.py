@@ -1,6 +1,6 @@
 """What a person wants, as messages from the panes to the application. The panes do nothing themselves."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, cast
 
@@ -69,6 +69,8 @@ class Copied(Value):
     what: str
     """What it is, in words for the person."""
     text: str
+    done: Callable[[], None] = lambda: None
+    """Called once it is copied."""
 
 
 class Desk(Protocol):

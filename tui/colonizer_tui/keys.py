@@ -216,3 +216,7 @@ def _clash(actions: Mapping[str, Action], wanted: Mapping[str, str]) -> tuple[st
         if holder is not None:
             return name, holder
     return None
+
+
+AS_SHIPPED = keymap({})
+"""The keys of who has chosen none."""

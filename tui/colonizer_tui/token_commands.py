@@ -72,7 +72,7 @@ class TokenCommands:
         ]
         made = await self._face.ask(Form(terms, fields, hand_over))
         if made is not None:
-            await self._face.ask(ShownOnce(*made))
+            await self._face.ask(ShownOnce(*made, self._shown))
         dialog.read_again()
 
     async def _revoke(self, state: EndpointState, record: TokenRecord, dialog: Tokens) -> None:

@@ -86,7 +86,7 @@ def test_a_colony_that_is_parked_says_why_though_nothing_marks_it(reason: str) -
     text = told("parked", parked=Parked(reason, NOW - 7_200))
     assert REASONS[reason].what in text
     assert REASONS[reason].next in text
-    assert "for 2 h 0 min, since 10:00" in text
+    assert "for 2 h, since 10:00" in text
     assert "It does not need you" in text
 
 
@@ -147,10 +147,14 @@ def test_the_diagnosis_of_the_server_is_quoted_as_its_own() -> None:
 
 def test_what_is_known_of_a_host_that_is_gone_is_told_as_old() -> None:
     text = said(colony("a", "running", 30), silent(HQ))
-    assert "as of 40 s ago. hq does not answer (it took too long): how it is now nobody knows." in text
+    assert "as of 40 s ago. hq does not answer (it took too long): what follows is how it was when last seen." in text
+    assert "next hq is asked again in 4 s; r in Connections (7) asks now." in text
+    assert "needs you When last seen: it does not need you" in text
     assert "you can" not in text
     away = EndpointChanged(endpoint(HQ, health=Health.SIGNED_OUT, error="no"))
-    assert "you can" not in said(colony("a", "running", 30), away)
+    text = said(colony("a", "running", 30), away)
+    assert "you can" not in text
+    assert "until you sign in: l in Connections (7)." in text
 
 
 def test_only_what_is_possible_is_offered_with_the_key_that_the_person_chose() -> None:

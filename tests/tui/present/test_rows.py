@@ -32,6 +32,7 @@ from colonizer_client.snapshot import (
     Snapshot,
     fold,
 )
+from colonizer_tui.keys import keymap
 from colonizer_tui.present import endpoints, inbox, inspector
 from colonizer_tui.present.line import Line, fit, width_of
 from colonizer_tui.present.states import Glyphs
@@ -57,6 +58,9 @@ ANSWERED = {"suspended": True, "answered_while_suspended": True}
 BACK_IN_AN_HOUR = Parked("hold_timeout", resumes_at=NOW + 3_600)
 PHONE = Standing(is_owner=False, scope="read", name="phone", orgs=("acme",), repos=("a/b",))
 CAPPED = Standing(is_owner=False, scope="launch", max_concurrent=3, budget_usd_per_day=2.5)
+BEHIND_SSH = {
+    "health": Health.SILENT, "address": "ssh://me@lab", "error": "ssh to me@lab: Host key verification failed.",
+}  # fmt: skip
 WORDY = "日本語 and a lot of words that go on and on " * 9
 
 
@@ -140,11 +144,12 @@ def test_old_questions_are_one_row_with_their_number() -> None:
     assert "3 old questions nobody answered" in row
 
 
-def test_a_need_of_a_silent_host_is_dated_in_its_shape() -> None:
+def test_a_need_of_a_silent_host_keeps_its_shape_dimmed_and_names_the_host() -> None:
     view = view_of(*every_state(), silent(HQ))
     need = next(need for need in view.needs if need.colony.key == RELEASE)
     row = inbox.row(need, view, 76, GLYPHS)
-    assert text_of(row).startswith(" · ")
+    assert text_of(row).startswith(" ? ")
+    assert "hq silent 40s" in text_of(row)
     assert {piece.role for piece in row if piece.text.strip() and piece.role} <= {"stale", "muted", ""}
 
 
@@ -176,7 +181,7 @@ def inspected(one: Colony, *events: HubEvent, width: int = 60) -> list[str]:
         ("blocked", {"blocked_reason": "waiting on 0dd50e5a"}, "blocked: waiting on 0dd50e5a"),
         ("blocked", {}, "blocked: by its parent"),
         ("parked", {}, "parked"),
-        ("parked", {"parked": BACK_IN_AN_HOUR}, "parked: hold timeout · comes back in 1 h 0 min"),
+        ("parked", {"parked": BACK_IN_AN_HOUR}, "parked: hold timeout · comes back in 1 h"),
         ("parked", {"parked": Parked("hold_timeout", resumes_at=NOW - 1)}, "parked: hold timeout"),
         ("stopped", {}, "stopped · its worktree is kept"),
         ("stopped", {"error": "by hand\nx"}, "stopped: by hand"),
@@ -199,7 +204,7 @@ def test_a_status_explains_itself_in_one_sentence(status: str, changes: dict[str
 def test_of_a_silent_host_only_the_past_is_told() -> None:
     one = colony("a", "running", 5)
     view = view_of(silent(HQ), ColonyChanged(one))
-    assert inspector.sentence(one, view) == ("as of 40 s ago: hq does not answer", "stale")
+    assert inspector.sentence(one, view) == ("running as of 40 s ago: hq does not answer", "stale")
 
 
 def test_what_is_left_out_of_a_long_question_is_told() -> None:
@@ -283,7 +288,7 @@ def test_a_connection_is_a_row_below_the_names_of_its_columns(health: Health, wi
     begins = caption.index("state") - 1  # a row follows the mark of the selection
     assert text_of(row)[begins - 1] == " "
     assert text_of(row)[begins] == WORDS[health][0]
-    assert ("address" in caption) is ("http" in text_of(row))
+    assert text_of(row).count("a-host-") == 1 + ("address" in caption)
 
 
 @pytest.mark.parametrize("health", Health)
@@ -292,18 +297,18 @@ def test_a_connections_health_has_a_word(health: Health) -> None:
 
 
 def told(state: EndpointState, width: int = 60) -> list[str]:
-    return [text_of(row) for row in endpoints.details(state, NOW, width)]
+    return [text_of(row) for row in endpoints.details(state, View(now=NOW), width)]
 
 
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"skew_s": 86_400.0}, "Its clock is 1 d 0 h ahead of ours; ages count by its own."),
+        ({"skew_s": 86_400.0}, "Its clock is 1 d ahead of ours; ages count by its own."),
         ({"skew_s": -90.0}, "Its clock is 1 min behind ours; ages count by its own."),
         ({"is_polled": True}, "list    asked for every 3 s: it has no live stream"),
         ({"is_polled": True, "standing": PHONE}, "list    asked for every 3 s: no live stream for its token"),
         ({"token_place": "keyring"}, "token   scope owner · keyring"),
-        ({"standing": None}, "token   taken; this server does not tell what it may do"),
+        ({"standing": None}, "token   works; an older server, which tells no scope"),
         ({"fault": "no route to host", "fault_at": NOW - 60}, "trouble 1 min ago: no route to host"),
         ({"standing": CAPPED}, "limits  3 colonies at once · $2.50 a day"),
         ({"health": Health.SIGNED_OUT}, "nothing is sent there · l signs in · r asks again"),
@@ -314,6 +319,8 @@ def told(state: EndpointState, width: int = 60) -> list[str]:
         ({"health": Health.SILENT, "retry_at": NOW + 4}, "next try in 4 s · r asks now"),
         ({"health": Health.SILENT, "error": "no route to host"}, "no route to host"),
         ({"notice": "an engine of another version"}, "an engine of another version"),
+        ({"notice": "an engine of another version"}, "live, check for 1 h"),
+        (BEHIND_SSH, "Run ssh me@lab once in a terminal, to see its key and trust"),
     ],
 )  # fmt: skip
 def test_a_connection_tells_what_matters_of_it(changes: dict[str, Any], text: str) -> None:
@@ -336,7 +343,18 @@ def test_what_confines_agents_is_told_of_the_local_engine(sandbox: str, text: st
     assert "sandbox" not in "\n".join(told(endpoint(LAB)))
 
 
+def test_hints_name_the_keys_that_the_person_chose() -> None:
+    chosen = keymap({"resume": "R", "sign_in": "S"})
+    shown = endpoints.details(endpoint(HQ, health=Health.SIGNED_OUT), View(now=NOW, keymap=chosen), 60)
+    assert any("S signs in · R asks again" in text_of(row) for row in shown)
+
+
+def test_a_host_that_does_not_answer_has_no_time_of_an_answer() -> None:
+    row = endpoints.row(endpoint(HQ, health=Health.SILENT), 1, NOW, 100, GLYPHS)
+    assert "ms" not in text_of(row)
+
+
 def test_every_line_beside_a_connection_can_be_shown() -> None:
     state = endpoint(HQ, error=WORDY, notice=WORDY, health=Health.SILENT)
-    assert all(width_of(fit(row, 40)) <= 40 for row in endpoints.details(state, NOW, 40))
+    assert all(width_of(fit(row, 40)) <= 40 for row in endpoints.details(state, View(now=NOW), 40))
     assert "".join(told(state, 40)).replace(" ", "").count(WORDY.replace(" ", "")) == 2

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from colonizer_client.mothership.events import Speaker
 from colonizer_client.transcript import Entry, Kind, State
+from colonizer_tui.keys import keymap
 from colonizer_tui.present.line import Line, width_of
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.present.transcript import FOLDED_AT_FIRST, UNFOLDED_LINES, Sheet, folds, lines, whole_text
@@ -49,6 +50,16 @@ ENTRIES: dict[str, Entry] = {
     "notice": Entry(Kind.NOTICE, NOW, "watchdog: are you there?", body="are you there?\nreally?", level="warn"),
     "mark": Entry(Kind.MARK, None, "some events could not be recovered", level="warn"),
 }  # fmt: skip
+
+
+def test_a_question_that_ended_with_its_run_offers_no_card() -> None:
+    entry = ENTRIES["open question"]
+    ended = Sheet(80, UNICODE, is_asking=False)
+    shown = "\n".join(text_of(drawn) for drawn in lines(entry, ended, is_folded=False))
+    assert "the question went with its run" in shown
+    assert "opens the card" not in shown
+    chosen = Sheet(80, UNICODE, keymap({"answer": "u"}))
+    assert any("u opens the card" in text_of(drawn) for drawn in lines(entry, chosen, is_folded=False))
 
 
 def long_texts(entry: Entry) -> Entry:

@@ -45,10 +45,10 @@ def test_an_age_of_less_than_nineteen_years_fits_its_column(days: int) -> None:
         (59.9, "59 s"),
         (MINUTE, "1 min"),
         (HOUR - 1, "59 min"),
-        (HOUR, "1 h 0 min"),
+        (HOUR, "1 h"),
         (3 * HOUR + 5 * MINUTE, "3 h 5 min"),
         (DAY - 1, "23 h 59 min"),
-        (DAY, "1 d 0 h"),
+        (DAY, "1 d"),
         (2 * DAY + 4 * HOUR, "2 d 4 h"),
     ],
 )

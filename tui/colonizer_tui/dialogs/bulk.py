@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from textual import events
 from textual.app import ComposeResult
 
-from colonizer_client.errors import ClientError
+from colonizer_client.errors import ClientError, Unreachable
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership.models import Colony
 from colonizer_tui.dialogs.dialog import Dialog, box_width
@@ -154,7 +154,8 @@ class Bulk(Dialog[frozenset[ColonyKey]]):
             try:
                 await self._do(item.colony)
             except ClientError as problem:
-                item.fate, item.error = Fate.FAILED, str(problem)
+                unsent = ": nothing was sent" if isinstance(problem, Unreachable) else ""
+                item.fate, item.error = Fate.FAILED, f"{problem}{unsent}"
             else:
                 item.fate = Fate.DONE
         self._draw()
@@ -166,7 +167,7 @@ class Bulk(Dialog[frozenset[ColonyKey]]):
         shown = self.query_one(BulkLines)
         shown.set_lines(bulk.lines(plan, width - 1, ink_of(self).glyphs))
         is_asked = plan.stage in (Stage.READING, Stage.ASKING) and bool(plan.items)
-        stays = [(Span(part, "muted"),) for part in wrap(plan.deed.stays, width)] if is_asked else []
+        stays = [*((Span(part, "muted"),) for part in wrap(plan.deed.stays, width)), EMPTY] if is_asked else []
         below = (Span(f"{count(shown.below, 'more line')} below  j", "attention"),) if shown.below else ()
         self.set_lines("bulk-foot", [EMPTY, *stays, spread(self._keys(), below, width)])
 

@@ -51,6 +51,6 @@ class Choice(Dialog[str]):
         width = box_width(self)
         shown: list[Line] = [(Span(self._title, "strong"),), EMPTY]
         shown += [(Span(part),) for part in wrap(self._text, width)]
-        keys = [line(Span(f"{way.key:>4}", "key"), Span(f"  {way.words}", "muted")) for way in self._ways]
-        keys.append(line(Span(" esc", "key"), Span("  back", "muted")))
+        keys = [line(Span(f"{way.key:<4}", "key"), Span(way.words, "muted")) for way in self._ways]
+        keys.append(line(Span("esc ", "key"), Span("back", "muted")))
         self.set_lines("choice-text", above_keys(self, shown, [EMPTY, *keys]))

@@ -10,7 +10,9 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from colonizer_tui.present import header
-from colonizer_tui.present.line import CUT, Line, Span, cut, wrap
+from colonizer_tui.present.line import CUT, Line, Span, column, cut, wrap
+from colonizer_tui.widgets.ink import ink_of
+from colonizer_tui.widgets.keys_to import has_keys
 from colonizer_tui.widgets.lines import Lines
 
 T = TypeVar("T")
@@ -25,6 +27,7 @@ class Dialog(ModalScreen[T], Generic[T]):
         width: 72; max-width: 96%; height: auto; max-height: 94%; padding: 1 2;
         background: $panel; border: round $edge-focus;
     }
+    Dialog Input:focus, Dialog TextArea:focus { background-tint: $background 0%; }
     Dialog #dialog-box Lines { background: $panel; height: auto; }
     Dialog #dialog-too-small { layer: above; dock: top; height: 100%; display: none; }
     Dialog.small #dialog-too-small { display: block; }
@@ -75,6 +78,13 @@ class Dialog(ModalScreen[T], Generic[T]):
 def box_width(dialog: Widget, width: int = 72) -> int:
     """How many cells a line of a dialog has whose box is so wide where there is room."""
     return max(min(width, int(dialog.size.width * 0.96)) - 6, 10)
+
+
+def field_label(dialog: Widget, name: str, field: Widget, width: int) -> Line:
+    """What stands before a field: its name, marked where the field has the keys."""
+    if has_keys(field):
+        return Span(ink_of(dialog).glyphs["select"], "active-strong"), Span(column(name, width - 1), "active-strong")
+    return (Span(column(f" {name}", width), "muted"),)
 
 
 def shortened(text: str, width: int, most: int) -> Sequence[str]:

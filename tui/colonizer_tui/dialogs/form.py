@@ -11,9 +11,9 @@ from textual.widgets import Input
 from colonizer_client.errors import ClientError
 from colonizer_config.value import Value
 from colonizer_tui.dialogs.choice import Way
-from colonizer_tui.dialogs.dialog import Dialog, above_keys, box_width
+from colonizer_tui.dialogs.dialog import Dialog, above_keys, box_width, field_label
 from colonizer_tui.hosts import HostError, NoKeyring
-from colonizer_tui.present.line import EMPTY, Line, Span, column, line, wrap
+from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
 from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.widgets.secret_field import PlainField, SecretField
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 LABEL_WIDTH = 13
 
-PLAIN_FILE = Way("ctrl+f", "plain_file", "keep it in that file")
+PLAIN_FILE = Way("ctrl+f", "plain_file", "go on, keep it in that file")
 
 Filled = Mapping[str, str]
 """What stands in the fields, by their names; a way that was offered and taken is there too."""
@@ -86,8 +86,6 @@ class Form(Dialog[T], Generic[T]):
         """The first field that is empty is what is to be filled in."""
         empty = next((field for field in self._fields if not field.value), self._fields[0])
         give_keys(self._input(empty.name))
-        for field in self._fields:
-            self.set_lines(f"label-{field.name}", [(Span(column(field.label or field.name, LABEL_WIDTH), "muted"),)])
         self._draw()
 
     def on_resize(self) -> None:
@@ -106,6 +104,10 @@ class Form(Dialog[T], Generic[T]):
         else:
             return super().take_key(event)
         return True
+
+    def on_descendant_focus(self) -> None:
+        """Another field is marked."""
+        self._draw_labels()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """An error is gone as soon as something is changed."""
@@ -144,6 +146,11 @@ class Form(Dialog[T], Generic[T]):
         else:
             self.dismiss(result)
 
+    def _draw_labels(self) -> None:
+        for field in self._fields:
+            label = field_label(self, field.label or field.name, self._input(field.name), LABEL_WIDTH)
+            self.set_lines(f"label-{field.name}", [label])
+
     def _draw(self) -> None:
         width = box_width(self)
         self.set_lines("form-title", [self._terms.title, EMPTY])
@@ -151,7 +158,8 @@ class Form(Dialog[T], Generic[T]):
         for note in self._terms.notes(self._filled()):
             texts += [(Span(part, note.role),) for part in wrap(note.text, width)]
         if self._error:
-            texts += [EMPTY, *((Span(part, "danger"),) for part in wrap(self._error, width))]
+            role = "danger" if self._offered is None else "attention"
+            texts += [EMPTY, *((Span(part, role),) for part in wrap(self._error, width))]
         if self._is_waiting:
             texts += [EMPTY, (Span(self._terms.waiting, "active"),)]
         self.set_lines("form-foot", above_keys(self, texts, [EMPTY, self._keys()], taken=len(self._fields) + 2))
@@ -162,5 +170,7 @@ class Form(Dialog[T], Generic[T]):
         offered = self._offered
         other = () if offered is None else (Span(offered.key, "key"), Span(f" {offered.words}   ", "muted"))
         more = (Span("tab", "key"), Span(" next field   ", "muted")) if len(self._fields) > 1 else ()
-        yes = (Span("ctrl+s", "key"), Span(f" {self._terms.yes}   ", "muted"))
-        return line(*other, *yes, *more, Span("esc", "key"), Span(" back", "muted"))
+        yes = () if offered else (Span("ctrl+s", "key"), Span(f" {self._terms.yes}   ", "muted"))
+        return line(
+            *other, *yes, *more, Span("esc", "key"), Span(" back, nothing is kept" if offered else " back", "muted")
+        )

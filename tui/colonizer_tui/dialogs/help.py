@@ -1,13 +1,13 @@
 """All keys, those of what is in front first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from textual import events
 from textual.app import ComposeResult
 
 from colonizer_tui.dialogs.dialog import Dialog
 from colonizer_tui.keys import ACTIONS, Hint, Keymap
-from colonizer_tui.present.line import EMPTY, Line, Span, column, line
+from colonizer_tui.present.line import EMPTY, Line, Span, column, line, wrap
 from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.line_view import LineView
 from colonizer_tui.widgets.lines import Lines
@@ -21,14 +21,27 @@ TERMS = (
 )
 """Terms of a query, and what each finds."""
 
+IN_A_CARD = (
+    ("1…9", "pick the option with this number"),
+    ("enter", "pick what is under the cursor; sends a card of one single choice"),
+)
+
+KEY_WIDTH = 12
+
 
 class HelpLines(LineView):
     """The keys, by what they are for."""
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, keymap: Keymap, here: Sequence[Hint]) -> None:
         super().__init__(id="help-lines")
         self.ground = "panel"
-        self._lines = lines
+        self._keymap, self._here = keymap, here
+        self._lines: Sequence[Line] = ()
+
+    def on_resize(self) -> None:
+        """The texts are wrapped anew."""
+        self._lines = _lines(self._keymap, self._here, self.text_width)
+        self.repaint()
 
     def line_count(self) -> int:
         """As many lines as there are keys and headings."""
@@ -54,7 +67,7 @@ class Help(Dialog[None]):
     def parts(self) -> ComposeResult:
         """Title and keys."""
         yield Lines(id="help-title")
-        yield HelpLines(_lines(self._keymap, self._here))
+        yield HelpLines(self._keymap, self._here)
 
     def on_mount(self) -> None:
         """The keys can be scrolled through."""
@@ -69,30 +82,27 @@ class Help(Dialog[None]):
         return super().take_key(event)
 
 
-def _lines(keymap: Keymap, here: Sequence[Hint]) -> list[Line]:
-    shown: list[Line] = [(Span("Here", "info"),)]
-    shown += [_hint_row(keymap, hint) for hint in here]
+def _lines(keymap: Keymap, here: Sequence[Hint], width: int) -> list[Line]:
+    def rows(*pairs: tuple[str, str], key_width: int = KEY_WIDTH) -> Iterator[Line]:
+        for keys, words in pairs:
+            first, *more = wrap(words, max(width - key_width, 8))
+            yield line(Span(column(keys, key_width), "key"), first)
+            yield from (line(" " * key_width, part) for part in more)
+
+    shown: list[Line] = [(Span("Here", "info"),), *rows(*(_hinted(keymap, hint) for hint in here))]
     for group in dict.fromkeys(action.group for action in ACTIONS):
         shown += [EMPTY, (Span(group, "info"),)]
-        shown += [_row(keymap, action.name) for action in ACTIONS if action.group == group]
-    shown += [EMPTY, (Span("In a list's find bar: all terms count", "info"),)]
-    shown += [line(Span(column(term, 22), "key"), words) for term, words in TERMS]
-    shown += [EMPTY, (Span("In a card", "info"),)]
-    shown += [
-        line(Span(column("1…9", 12), "key"), "pick the option with this number"),
-        line(Span(column("enter", 12), "key"), "pick what is under the cursor; sends a card of one single choice"),
-    ]
-    return shown
+        shown += rows(*(_told(keymap, action.name) for action in ACTIONS if action.group == group))
+    shown += [EMPTY, (Span("In a list's find bar: all terms count", "info"),), *rows(*TERMS, key_width=22)]
+    return [*shown, EMPTY, (Span("In a card", "info"),), *rows(*IN_A_CARD)]
 
 
-def _hint_row(keymap: Keymap, hint: Hint) -> Line:
+def _hinted(keymap: Keymap, hint: Hint) -> tuple[str, str]:
     if hint.action and not hint.label:
-        return _row(keymap, hint.action)
-    keys = keymap.shown(hint.action) if hint.action else hint.keys
-    return line(Span(column(keys, 12), "key"), hint.label)
+        return _told(keymap, hint.action)
+    return keymap.shown(hint.action) if hint.action else hint.keys, hint.label
 
 
-def _row(keymap: Keymap, name: str) -> Line:
+def _told(keymap: Keymap, name: str) -> tuple[str, str]:
     action = keymap.actions[name]
-    keys = " ".join(dict.fromkeys([action.shown, *action.keys[1:2]]))
-    return line(Span(column(keys, 12), "key"), action.help)
+    return " ".join(dict.fromkeys([action.shown, *action.keys[1:2]])), action.help

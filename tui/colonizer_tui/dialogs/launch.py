@@ -12,7 +12,7 @@ from textual.widgets import Input, TextArea
 from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.models import LaunchOrder
 from colonizer_config.value import Value
-from colonizer_tui.dialogs.dialog import Dialog, above_keys, box_width, shortened
+from colonizer_tui.dialogs.dialog import Dialog, above_keys, box_width, field_label, shortened
 from colonizer_tui.present.line import EMPTY, Line, Span, column, line, wrap
 from colonizer_tui.widgets.draft_field import DraftField
 from colonizer_tui.widgets.keys_to import give_keys
@@ -83,8 +83,6 @@ class Launch(Dialog[LaunchOrder]):
         for field in self.query(Input):
             field.cursor_blink = False
         give_keys(task if self._defaults.order.repo else self.query_one("#launch-repo", Input))
-        for name in ("repo", "task", "issue", "model"):
-            self.set_lines(f"label-{name}", [(Span(column(name, LABEL_WIDTH), "muted"),)])
         self._draw()
 
     def on_resize(self) -> None:
@@ -108,6 +106,12 @@ class Launch(Dialog[LaunchOrder]):
                 self.filled = self._filled_in()
                 return super().take_key(event)
         return True
+
+    def on_descendant_focus(self) -> None:
+        """Another field is marked."""
+        for name in ("repo", "task", "issue", "model"):
+            field = self.query_one(f"#launch-{name}")
+            self.set_lines(f"label-{name}", [field_label(self, name, field, LABEL_WIDTH)])
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """An error is gone as soon as something is changed."""
@@ -188,15 +192,15 @@ class Launch(Dialog[LaunchOrder]):
         shown: list[Line] = []
         if agents:
             agent = agents[self._agent] if self._agent else f"{agents[0]} (the default)"
-            change = (Span("   ctrl+a", "key"), Span(" another", "muted")) if len(agents) > 1 else ()
-            shown.append(line(Span(column("agent", LABEL_WIDTH), "muted"), agent, *change))
+            change = (Span("   ctrl+a", "key"), Span(" change", "muted")) if len(agents) > 1 else ()
+            shown.append(line(Span(column(" agent", LABEL_WIDTH), "muted"), agent, *change))
         choice = {None: "the mothership's choice", True: "on: it publishes by itself after a clean turn", False: "off"}
         shown.append(
             line(
-                Span(column("autopilot", LABEL_WIDTH), "muted"),
+                Span(column(" autopilot", LABEL_WIDTH), "muted"),
                 choice[self._autopilot],
                 Span("   ctrl+o", "key"),
-                Span(" another", "muted"),
+                Span(" change", "muted"),
             )
         )
         return shown

@@ -62,7 +62,6 @@ class Page(Dialog[None]):
     DEFAULT_CSS = """
     Page PageLines { height: auto; max-height: 100%; background: $panel; }
     Page #page-foot { dock: bottom; height: 1; margin-top: 1; }
-    Page #dialog-box { padding: 1 2 0 2; }
     """
 
     def __init__(self, what: str, key: str, make: Maker) -> None:
@@ -77,7 +76,7 @@ class Page(Dialog[None]):
 
     def on_mount(self) -> None:
         """The lines get the keys."""
-        self.set_lines("page-foot", [line(Span("esc", "key"), Span(" back   ", "muted"), *_COPY)])
+        self.set_lines("page-foot", [line(*_COPY, Span("esc", "key"), Span(" back", "muted"))])
         give_keys(self.query_one(PageLines))
 
     def take_key(self, event: events.Key) -> bool:
@@ -92,4 +91,4 @@ class Page(Dialog[None]):
         await desk_of(self).copy(Copied(self._what, self.query_one(PageLines).text()))
 
 
-_COPY = (Span("y", "key"), Span(" copy", "muted"))
+_COPY = (Span("y", "key"), Span(" copy   ", "muted"))

@@ -10,7 +10,8 @@ from textual.widgets import Input
 
 from colonizer_tui.dialogs.dialog import Dialog
 from colonizer_tui.present import palette
-from colonizer_tui.present.line import Line, Span, line, spread
+from colonizer_tui.present.footer import KeyHint
+from colonizer_tui.present.line import EMPTY, Line, Span, line, spread
 from colonizer_tui.present.palette import Catalogue, Entry, Search
 from colonizer_tui.widgets.keyed_list import KeyedList
 from colonizer_tui.widgets.keys_to import give_keys
@@ -37,12 +38,19 @@ class Found(KeyedList[int]):
         """An entry's row."""
         return palette.row(self._catalogue[key], self.search.fit(key), self.text_width - 1)
 
+    def line_count(self) -> int:
+        """One line for each row; one that says so where nothing fits."""
+        return len(self.keys) or 1
+
     def ground_of(self, index: int) -> str:
         """The selected row has one, though the keys are in the field."""
-        return "selection" if self.keys[index] == self.selected else ""
+        return "selection" if self.keys and self.keys[index] == self.selected else ""
 
     def line_at(self, index: int) -> Line:
-        """A row, after the mark of the selection."""
+        """A row, after the mark of the selection; or what stands in the place of rows."""
+        if not self.keys:
+            words = f"nothing fits “{self.search.needle.strip()}”" if self.search.is_done else "still looking…"
+            return (Span(f"   {words}", "muted"),)
         first = Span(self.glyphs["select"], "active") if self.keys[index] == self.selected else Span(" ")
         return (first, *super().line_at(index)[1:])
 
@@ -65,24 +73,27 @@ class Palette(Dialog[None]):
 
     DEFAULT_CSS = """
     Palette #dialog-box { width: 100; height: 80%; padding: 0 1; }
-    Palette #palette-line { height: 1; }
+    Palette #palette-line { height: 1; margin-bottom: 1; }
     Palette #palette-prompt { width: 2; }
     Palette Input { height: 1; border: none; padding: 0; background: $panel; width: 1fr; }
     Palette Input:focus { border: none; }
     Palette #palette-list { height: 1fr; background: $panel; }
     """
 
-    def __init__(self, prompt: str, catalogue: Catalogue, choose: Callable[[Entry], Awaitable[None]]) -> None:
+    def __init__(
+        self, title: str, prompt: str, catalogue: Catalogue, choose: Callable[[Entry], Awaitable[None]]
+    ) -> None:
         """`choose` does what an entry stands for."""
         super().__init__()
-        self._prompt, self._catalogue, self._choose = prompt, catalogue, choose
+        self._title, self._prompt, self._catalogue, self._choose = title, prompt, catalogue, choose
         self._field = PaletteField(self.enter)
         self._list = Found(catalogue)
         self._has_moved = False
         """Whether the selection is the person's own, and stays, rather than the best."""
 
     def parts(self) -> ComposeResult:
-        """The field, what fits, and the keys."""
+        """Title, field, what fits, and the keys."""
+        yield Lines(id="palette-title")
         with Horizontal(id="palette-line"):
             yield Lines(id="palette-prompt")
             yield self._field
@@ -92,6 +103,7 @@ class Palette(Dialog[None]):
     def on_mount(self) -> None:
         """The field has the keys; nothing typed fits everything."""
         give_keys(self._field)
+        self.set_lines("palette-title", [(Span(f" {self._title}", "strong"),)])
         self.set_lines("palette-prompt", [line(Span(self._prompt, "key"))])
         self._look_for(Search(self._catalogue, ""))
 
@@ -174,5 +186,6 @@ class Palette(Dialog[None]):
 
     def _draw_foot(self) -> None:
         counted = Span(palette.count(self._list.search, self._catalogue), "muted")
-        keys = line(Span("enter", "key"), Span(" go  ", "muted"), Span("esc", "key"), Span(" back", "muted"))
-        self.set_lines("palette-foot", [spread(line(Span(" "), counted), keys, self._list.size.width)])
+        enter = KeyHint("enter", "go", "" if self._list.keys else "nothing fits").pieces()
+        keys = line(Span(" "), *enter, Span("esc", "key"), Span(" back", "muted"))
+        self.set_lines("palette-foot", [EMPTY, spread(keys, line(counted, Span(" ")), self._list.size.width)])

@@ -9,12 +9,18 @@ from colonizer_client.errors import ClientError
 from colonizer_client.identity import EndpointName
 from colonizer_client.mothership.models import TokenRecord
 from colonizer_config.value import Value
-from colonizer_tui.dialogs.dialog import Dialog, box_width
+from colonizer_tui.dialogs.dialog import Dialog, above_keys, box_width
+from colonizer_tui.intents import Copied, desk_of
 from colonizer_tui.present import tokens
+from colonizer_tui.present.footer import KeyHint
 from colonizer_tui.present.line import EMPTY, Line, Span, line, wrap
 from colonizer_tui.widgets.keyed_list import KeyedList
 from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.lines import Lines
+
+_NO_TOKENS = (
+    "There are no tokens but the owner's. One that you make is for a script or a phone, and may do only what you say."
+)
 
 
 class TokenList(KeyedList[str]):
@@ -114,7 +120,15 @@ class Tokens(Dialog[None]):
             self._words, self._is_fault = str(problem), True
         else:
             self._list.take(records)
-            self._words, self._is_fault = "" if records else "There are no tokens but the owner's.", False
+            self._words, self._is_fault = (
+                ""
+                if records
+                else (
+                    "There are no tokens but the owner's. "
+                    "One that you make is for a script or a phone, and may do only what you say."
+                ),
+                False,
+            )
         self._draw()
 
     def _draw(self) -> None:
@@ -123,35 +137,52 @@ class Tokens(Dialog[None]):
         role = "danger" if self._is_fault else "muted"
         texts: list[Line] = [(Span(part, role),) for part in wrap(self._words, width)]
         self.set_lines("tokens-title", [title, EMPTY, *(texts if self._words else [tokens.caption(width - 2)])])
-        keys: list[Span] = []
-        for action, label in (("add", "make one"), ("clean_up", "revoke")):
-            keys += [Span(self._work.shown(action), "key"), Span(f" {label}   ", "muted")]
-        self.set_lines("tokens-foot", [EMPTY, line(*keys, Span("esc", "key"), Span(" back", "muted"))])
+        record = self._list.record
+        hints = (
+            KeyHint(self._work.shown("add"), "make one"),
+            KeyHint(self._work.shown("clean_up"), "revoke", "" if record else "there is none"),
+            KeyHint("esc", "back"),
+        )
+        whole = () if record is None else tokens.whole(record, width - 1)
+        foot = tuple(piece for hint in hints for piece in hint.pieces())
+        self.set_lines("tokens-foot", [EMPTY, *whole, EMPTY, foot])
+
+    def on_keyed_list_moved(self, event: KeyedList.Moved) -> None:
+        """Tells all of the token under the cursor."""
+        event.stop()
+        self._draw()
 
 
-_COPY_IT = (
-    "It is shown this once and kept nowhere here: copy it now. Most terminals mark text with shift and the mouse."
-)
+_KEEP_IT = "It is shown this once and kept nowhere here."
+
+_CLOSE_ANYWAY = "Nothing was copied, and it cannot be shown again.\nesc once more closes this."
+
+ONCE_WIDTH = 76
+"""A token has room in one line, in a terminal of 80 columns too, so that it can be marked with the mouse as well."""
 
 
 class ShownOnce(Dialog[None]):
-    """A new token, which nobody can show again. It is copied by hand, and kept by nothing here."""
+    """A new token, which nobody can show again. It is copied by the key of all copying, and kept by nothing here."""
 
     DEFAULT_CSS = """
-    ShownOnce #dialog-box { width: 80; max-width: 100%; }
+    ShownOnce #dialog-box { width: 76; }
     """
 
-    def __init__(self, name: str, secret: str) -> None:
+    def __init__(self, name: str, secret: str, shown: Callable[[str], str]) -> None:
+        """`shown` tells the key of an action."""
         super().__init__()
-        self._named, self._secret = name, secret
-        self._asked = False
+        self._named, self._secret, self._shown = name, secret, shown
+        self._is_copied = self._asked = False
 
     def parts(self) -> ComposeResult:
-        """One block of lines."""
-        yield Lines(id="once-text")
+        """One block of lines, which can have the keys."""
+        block = Lines(id="once-text")
+        block.can_focus = True
+        yield block
 
     def on_mount(self) -> None:
         """Shows the token."""
+        give_keys(self.query_one("#once-text"))
         self._draw()
 
     def on_resize(self) -> None:
@@ -159,23 +190,32 @@ class ShownOnce(Dialog[None]):
         self._draw()
 
     def take_key(self, event: events.Key) -> bool:
-        """`y` says that it is copied; esc asks once."""
-        if event.key == "y" or (event.key == "escape" and self._asked):
+        """Esc closes it; it asks once where nothing was copied."""
+        if event.key != "escape":
+            return False
+        if self._is_copied or self._asked:
             self.dismiss(None)
-        elif event.key == "escape":
+        else:
             self._asked = True
             self._draw()
         return True
 
+    async def do_copy(self) -> None:
+        """The token."""
+        await desk_of(self).copy(Copied(f"the token {self._named}", self._secret, self._copied))
+
+    def _copied(self) -> None:
+        self._is_copied, self._asked = True, False
+        self._draw()
+
     def _draw(self) -> None:
-        width = box_width(self)
+        width = box_width(self, ONCE_WIDTH)
         shown: list[Line] = [line(Span("The new token ", "strong"), Span(self._named, "info")), EMPTY]
-        # In one line where that is possible, so that it can be marked with the mouse.
-        shown += [
-            (Span(part, "attention-strong"),) for part in wrap(self._secret, max(min(74, self.size.width - 6), 10))
-        ]
+        shown += [(Span(part, "attention-strong"),) for part in wrap(self._secret, width)]
         shown.append(EMPTY)
-        shown += [(Span(part, "muted"),) for part in wrap(_COPY_IT, width)]
+        shown += [(Span(part, "muted"),) for part in wrap(_KEEP_IT, width)]
         if self._asked:
-            shown += [EMPTY, (Span("It cannot be shown again. esc once more closes this.", "danger"),)]
-        self.set_lines("once-text", [*shown, EMPTY, line(Span("y", "key"), Span(" I have it", "muted"))])
+            shown += [(Span(part, "danger"),) for part in wrap(_CLOSE_ANYWAY, width)]
+        copies = (Span(self._shown("copy"), "key"), Span(" copy again   " if self._is_copied else " copy   ", "muted"))
+        keys = line(*copies, Span("esc", "key"), Span(" close", "muted"))
+        self.set_lines("once-text", above_keys(self, shown, [EMPTY, keys]))

@@ -10,6 +10,7 @@ from colonizer_client.mothership.recorder import Passage, Recorder
 from colonizer_tui.dialogs.dialog import Dialog
 from colonizer_tui.intents import ReconnectWanted, TextViewed
 from colonizer_tui.present import passages
+from colonizer_tui.present.footer import KeyHint
 from colonizer_tui.present.line import Line, Span, line, spread
 from colonizer_tui.widgets.keyed_list import KeyedList
 from colonizer_tui.widgets.keys_to import give_keys
@@ -17,6 +18,9 @@ from colonizer_tui.widgets.line_view import LineView
 from colonizer_tui.widgets.lines import Lines
 
 REFRESH_S = 0.1
+
+
+_NOTHING: Line = (Span("What passes while this is open stands here.", "muted"),)
 
 
 class PassageList(KeyedList[int]):
@@ -35,7 +39,8 @@ class PassageList(KeyedList[int]):
     def take(self, recorder: Recorder) -> None:
         """Shows what is recorded now."""
         follows = not self.keys or self.cursor == len(self.keys) - 1
-        self._passages = {passage.number: passage for passage in recorder.passages}
+        in_time = sorted(recorder.passages, key=lambda passage: passage.at)
+        self._passages = {passage.number: passage for passage in in_time}
         self.set_keys(list(self._passages))
         if follows:
             self.do_last()
@@ -55,7 +60,7 @@ class PassageView(LineView):
 
     def show(self, passage: Passage | None) -> None:
         """Shows a passage from its beginning on."""
-        self._lines = [] if passage is None else list(passages.details(passage, self.text_width))
+        self._lines = [_NOTHING] if passage is None else list(passages.details(passage, self.text_width))
         self.top = 0
         self.repaint()
 
@@ -136,21 +141,18 @@ class WireLog(Dialog[None]):
         if not self.is_up_to_date:
             self._version = self._recorder.version
             self._list.take(self._recorder)
-            self._draw_title()
+            self._draw()
 
     def _draw(self) -> None:
         self.set_lines("wire-caption", [passages.caption(self._list.text_width - 1)])
-        foot = line(
-            Span(self._shown("resume"), "key"),
-            Span(" connect anew   ", "muted"),
-            Span(self._shown("view"), "key"),
-            Span(" the whole   ", "muted"),
-            Span("tab", "key"),
-            Span(" the other half   ", "muted"),
-            Span("esc", "key"),
-            Span(" back", "muted"),
+        nothing = "" if self._list.keys else "nothing has passed yet"
+        hints = (
+            KeyHint(self._shown("view"), "full text", nothing),
+            KeyHint("tab", "other pane", nothing),
+            KeyHint(self._shown("resume"), "reconnect"),
+            KeyHint("esc", "back"),
         )
-        self.set_lines("wire-foot", [foot])
+        self.set_lines("wire-foot", [tuple(piece for hint in hints for piece in hint.pieces())])
         self._passage.show(self._list.passage)
         self._draw_title()
 

@@ -267,7 +267,7 @@ class CardPane(Widget, can_focus=True):
                 Span(key, "key" if is_ready else "key-off"), Span(f" send{count}", "muted" if is_ready else "key-off")
             )
         elif not refusal:
-            keys = line(Span("a", "key"), Span(" answer", "muted"))
+            keys = line(Span(self._view.shown("answer"), "key"), Span(" answer", "muted"))
         self._foot.set_lines([spread(status, keys, width)])
 
     def _take_all_typed(self) -> None:

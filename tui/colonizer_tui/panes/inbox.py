@@ -7,7 +7,7 @@ from colonizer_client.identity import ColonyKey
 from colonizer_tui.intents import ColonySelected, desk_of
 from colonizer_tui.present import inbox
 from colonizer_tui.present.line import Line, Span
-from colonizer_tui.present.query import SHOWS_ALL, Query, Texts
+from colonizer_tui.present.query import Query, Texts, shows_all
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.keyed_list import KeyedList
 
@@ -52,7 +52,7 @@ class InboxList(KeyedList[ColonyKey]):
         """A row, or what stands in the place of rows."""
         if self.keys:
             return super().line_at(index)
-        return Span(f"    nothing fits “{self.sought.text.strip()}”: ", "muted"), *SHOWS_ALL
+        return Span(f"    nothing fits “{self.sought.text.strip()}”: ", "muted"), *shows_all(self._view.keymap)
 
     def ground_of(self, index: int) -> str:
         """The selected row has one."""

@@ -10,9 +10,11 @@ from colonizer_client.snapshot import Phase, TranscriptState
 from colonizer_client.text import safe_line
 from colonizer_client.transcript import Entry, Transcript
 from colonizer_tui.intents import Copied, OlderWanted, TextViewed, desk_of
+from colonizer_tui.present import states
 from colonizer_tui.present import transcript as present
 from colonizer_tui.present.line import Line, Span, highlight
 from colonizer_tui.present.transcript import FOLDED_AT_FIRST, Sheet
+from colonizer_tui.present.view import View
 from colonizer_tui.widgets.keys_to import give_keys, has_keys
 from colonizer_tui.widgets.line_view import LineView
 
@@ -38,7 +40,9 @@ class TranscriptPane(LineView):
         self._shift = 0
         """How many older entries were put before those that were loaded first."""
         self._current = 0
-        self._width = 0
+        self._sheet: Sheet | None = None
+        """In what the entries are set; None before they are."""
+        self._view = View()
 
     @property
     def below(self) -> int:
@@ -55,11 +59,13 @@ class TranscriptPane(LineView):
         """The current entry."""
         return self._entries[self._current] if self._current < len(self._entries) else None
 
-    def show(self, key: ColonyKey | None, state: TranscriptState | None) -> None:
-        """Shows a transcript; of the one that is shown, only what changed is set anew.
+    def show(self, key: ColonyKey | None, view: View) -> None:
+        """Shows a colony's transcript; of the one that is shown, only what changed is set anew.
 
         A pane that is hidden has no width to set anything in: it is set when it comes into sight.
         """
+        state = None if key is None else view.snapshot.transcripts.get(key)
+        self._view = view
         is_other = key != self._key or (state is not None and state.transcript is not self._transcript)
         self._key, self._state = key, state
         if is_other:
@@ -68,10 +74,10 @@ class TranscriptPane(LineView):
             self._shift = 0
             self.is_following = True
             self._entries, self._blocks, self._starts = [], [], []
-            self._width = 0
+            self._sheet = None
         if not self.size.width:
             return
-        if self._width != self.text_width:
+        if self._sheet != self._sheet_now():
             self._set_all()
         elif self._transcript.version != self._version:
             self._set_changed()
@@ -114,6 +120,8 @@ class TranscriptPane(LineView):
     def status(self) -> tuple[str, str]:
         """What stands at the lower edge, and its role."""
         state = self._state
+        if self._is_silent:
+            return "its host does not answer: what it said so far", "stale"
         if state is None or state.phase is Phase.LOADING:
             return "reading the log…", "muted"
         if state.phase is Phase.RECONNECTING:
@@ -122,8 +130,8 @@ class TranscriptPane(LineView):
             return "no events yet", "muted"
         if self.is_following:
             return f"following {self.glyphs['unfolded']}", "dim"
-        below = self.below
-        return (f"{below:,} lines below · G follows" if below else "not following · G follows"), "muted"
+        below, key = self.below, self._view.shown("last")
+        return (f"{below:,} lines below · {key} follows" if below else f"not following · {key} follows"), "muted"
 
     def scrolled_by_hand(self, lines: int) -> None:
         """Scrolls; at the end the transcript follows again, at the beginning older events are asked for."""
@@ -199,7 +207,7 @@ class TranscriptPane(LineView):
         """The texts are wrapped anew; what was in sight stays in sight."""
         if not self.size.width:
             return
-        if self._width != self.text_width:
+        if self._sheet != self._sheet_now():
             self._set_all()
         if self.is_following:
             self._go_to_end()
@@ -231,14 +239,19 @@ class TranscriptPane(LineView):
         if state is not None and state.is_loading_older:
             return (Span("  reading older events…", "muted"),)
         error = "" if state is None or not state.error else f" · {safe_line(state.error)}"
-        return Span("  older events: ", "dim"), Span("g", "key"), Span(f" reads them{error}", "dim")
+        key = Span(self._view.shown("first"), "key-off" if self._is_silent else "key")
+        return Span("  older events: ", "dim"), key, Span(f" reads them{error}", "dim")
+
+    @property
+    def _is_silent(self) -> bool:
+        return self._key is not None and states.is_stale(self._view.snapshot.endpoint_of(self._key))
 
     def _want_older(self) -> None:
         if self._key is not None and self._state is not None and self._state.has_older:
             self.post_message(OlderWanted(self._key))
 
     def _set_all(self) -> None:
-        self._width = self.text_width
+        self._sheet = self._sheet_now()
         self._version = self._transcript.version
         self._entries = list(self._transcript)
         self._blocks = [self._block(index, entry) for index, entry in enumerate(self._entries)]
@@ -269,7 +282,12 @@ class TranscriptPane(LineView):
 
     def _block(self, index: int, entry: Entry) -> list[Line]:
         is_folded = (entry.kind in FOLDED_AT_FIRST) != (index - self._shift in self._toggled)
-        return present.lines(entry, Sheet(self._width - 1, self.glyphs), is_folded=is_folded)
+        return present.lines(entry, self._sheet or self._sheet_now(), is_folded=is_folded)
+
+    def _sheet_now(self) -> Sheet:
+        colony = None if self._key is None else self._view.snapshot.colonies.get(self._key)
+        is_asking = colony is None or colony.may_ask
+        return Sheet(self.text_width - 1, self.glyphs, self._view.keymap, is_asking)
 
     def _set_starts(self, first: int) -> None:
         del self._starts[first:]

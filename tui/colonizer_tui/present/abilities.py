@@ -137,8 +137,8 @@ def _state(colony: Colony) -> str:
 PUBLISHABLE = frozenset({"running", "waiting_for_answer", "idle", "stopped", "failed", "no_changes", "parked"})
 """From which status a colony can be published (spec 3.1)."""
 
-ACTIONS = ("answer", "message", "interrupt", "stop", "resume", "keep", "publish", "diff", "clean_up")
-"""The actions that depend on the selected colony."""
+ACTIONS = ("answer", "resume", "message", "diff", "publish", "keep", "interrupt", "stop", "clean_up")
+"""The actions that depend on the selected colony, what helps most first."""
 
 _JUDGES: Mapping[str, Callable[[Colony, OpenQuestion | None], str]] = {
     "answer": _answer,

@@ -29,7 +29,7 @@ class Deed(Value):
 DEEDS: Mapping[str, Deed] = {
     deed.action: deed
     for deed in (
-        Deed("stop", "stop", "stopping", "stopped", "Worktrees and branches are kept; r starts the next runs.", True),
+        Deed("stop", "stop", "stopping", "stopped", "Worktrees and branches are kept; they can be resumed."),
         Deed("resume", "resume", "resuming", "resumed", "Their next runs start, or wait in the queue."),
         Deed("keep", "keep", "keeping", "kept", "Kept, they can be resumed; nothing starts by itself."),
         Deed("clean_up", "clean up", "cleaning up", "cleaned up", "The files in their out folders are lost too.", True),
@@ -122,7 +122,8 @@ def title(plan: Plan) -> str:
         case Stage.ENDING:
             return f"Called off: {ended:,} of {len(plan.items):,}, waiting for what is under way"
         case Stage.DONE:
-            return ", ".join(_results(plan)).capitalize()
+            told = ", ".join(_results(plan))
+            return told[:1].upper() + told[1:]
 
 
 def lines(plan: Plan, width: int, glyphs: Glyphs) -> list[Line]:
@@ -165,7 +166,7 @@ def _results(plan: Plan) -> Iterator[str]:
     if done or not failed:
         yield f"{count(done, 'colony', 'colonies')} {plan.deed.done}"
     if failed:
-        yield f"{failed:,} failed"
+        yield f"could not {plan.deed.verb} {failed:,}"
     if waiting:
         yield f"{waiting:,} not begun"
 

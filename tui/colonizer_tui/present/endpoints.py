@@ -8,6 +8,7 @@ from colonizer_tui.present.inspector import LABEL_WIDTH
 from colonizer_tui.present.line import EMPTY, Line, Span, column, wrap
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.present.tokens import bounds
+from colonizer_tui.present.view import View
 
 SKEW_SHOWN_S = 2
 """A smaller difference of two clocks is nothing but the way between them."""
@@ -20,13 +21,23 @@ _HEALTH = {
 }
 
 
+_UNKNOWN_KEY = "Host key verification failed"
+"""What ssh says where it has not been told to trust the host's key."""
+
+
+def _look(state: EndpointState) -> tuple[str, str, str]:
+    """A connection's glyph, word and role."""
+    if state.health is Health.LIVE and is_odd(state):
+        return "live", "live, check", "attention"
+    return _HEALTH[state.health]
+
+
 def row(state: EndpointState, colonies: int, now: float, width: int, glyphs: Glyphs) -> Line:
     """A connection's row."""
     del now
-    glyph, word, role = _HEALTH[state.health]
-    if state.health is Health.LIVE and _is_odd(state):
-        role = "attention"
-    latency = "" if state.latency_s is None else f"{state.latency_s * 1000:.0f} ms"
+    glyph, word, role = _look(state)
+    is_live = state.health is Health.LIVE
+    latency = f"{state.latency_s * 1000:.0f} ms" if is_live and state.latency_s is not None else words.UNKNOWN
     scope = "" if state.standing is None else state.standing.scope
     pieces = [
         Span(" "),
@@ -40,7 +51,7 @@ def row(state: EndpointState, colonies: int, now: float, width: int, glyphs: Gly
     ]
     room = width - 56
     if room > 8:
-        pieces.append(Span(column(state.address, room), "dim"))
+        pieces.append(Span(column(state.address.removeprefix("http://"), room), "dim"))
     return tuple(pieces)
 
 
@@ -51,19 +62,29 @@ def caption(width: int) -> Line:
     return (Span(text + ("address" if width - 56 > 8 else ""), "dim"),)
 
 
-def details(state: EndpointState, now: float, width: int) -> Iterator[Line]:
+def details(state: EndpointState, view: View, width: int) -> Iterator[Line]:
     """Everything about one connection."""
+    now = view.now
     yield (Span(state.name, "strong"),)
-    _, word, role = _HEALTH[state.health]
+    _, word, role = _look(state)
     since = f" for {words.duration(now - state.since)}" if state.since else ""
     yield (Span(word + since, role),)
     if state.error:
         for text in wrap(state.error, width):
             yield (Span(text, role),)
     if state.retry_at is not None and state.retry_at > now:
-        yield (Span(f"next try in {words.duration(state.retry_at - now)} · r asks now", "muted"),)
+        again = f"next try in {words.duration(state.retry_at - now)} · {view.shown('resume')} asks now"
+        yield (Span(again, "muted"),)
+    if _UNKNOWN_KEY in state.error:
+        place = state.address.removeprefix("ssh://")
+        advice = (
+            f"Run ssh {place} once in a terminal, to see its key and trust it; then {view.shown('resume')} asks again."
+        )
+        yield from ((Span(text),) for text in wrap(advice, width))
     if state.health is Health.SIGNED_OUT and state.is_own:
-        for text in wrap("nothing is sent there · l signs in · r asks again", width):
+        for text in wrap(
+            f"nothing is sent there · {view.shown('sign_in')} signs in · {view.shown('resume')} asks again", width
+        ):
             yield (Span(text, "muted"),)
     if state.notice:
         for text in wrap(state.notice, width):
@@ -114,7 +135,7 @@ def _standing(state: EndpointState, width: int) -> Iterator[Line]:
     standing = state.standing
     if standing is None:
         if state.health is Health.LIVE:
-            yield _fact("token", "taken; this server does not tell what it may do")
+            yield from _facts("token", "works; an older server, which tells no scope", width)
         return
     name = f" ({standing.name})" if standing.name else ""
     place = f" · {state.token_place}" if state.token_place else ""
@@ -132,7 +153,8 @@ def _followed(state: EndpointState) -> str:
     return f"asked for every 3 s: {'it has no live stream' if is_owner else 'no live stream for its token'}"
 
 
-def _is_odd(state: EndpointState) -> bool:
+def is_odd(state: EndpointState) -> bool:
+    """Whether there is something about a live connection that the person has to look at."""
     is_skewed = state.skew_s is not None and abs(state.skew_s) >= SKEW_SHOWN_S
     return bool(state.unreadable_rows or state.notice or is_skewed)
 

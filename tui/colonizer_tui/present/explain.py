@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from colonizer_client.attention import Ground, LeftOut, ground, left_out, waiting_since
 from colonizer_client.mothership.models import Attention, Colony, OpenQuestion
-from colonizer_client.snapshot import EndpointState
+from colonizer_client.snapshot import EndpointState, Health
 from colonizer_client.text import safe_line
 from colonizer_config.value import Value
 from colonizer_tui.keys import Keymap
@@ -146,7 +146,7 @@ SECURITY = Case("A security hold of the mothership.", "Nothing clears this but a
 UNKNOWN_REASON = Case("The mothership marks it, for a reason that this program does not know.", _UNTIL_YOU_ACT)
 
 GROUNDS: Mapping[Ground, str] = {
-    Ground.UNSEEN_FAILURE: "It needs you: it failed, and nobody has opened it yet. Opening it is enough.",
+    Ground.UNSEEN_FAILURE: "It needs you: it failed, and nobody has opened it yet. To open it is enough to end that.",
     Ground.ENDED: "It does not need you: it has ended.",
     Ground.ANSWERED: "It does not need you: it is answered, and goes on when a slot is free.",
     Ground.ASKS: "It needs you: it waits for your answer.",
@@ -230,14 +230,18 @@ def _parts(colony: Colony, question: OpenQuestion | None, view: View) -> Iterato
     if states.is_stale(endpoint):
         yield "as of", _silence(endpoint, view), "attention"
     yield "what", _what(colony, question), ""
-    for text in _why(colony):
+    for text in _why(colony, question):
         yield "why", text, ""
     detail = view.snapshot.details.get(colony.key)
     if detail is not None and detail.diagnosis:
         yield str(colony.key.endpoint), detail.diagnosis, "muted"
-    yield "next", _next(colony, view.server_now(colony.key)), ""
+    is_stale = states.is_stale(endpoint)
+    if is_stale:
+        yield "next", _way_back(endpoint, view), ""
+    yield "" if is_stale else "next", _next(colony, view.server_now(colony.key)), ""
     found = ground(colony)
-    yield "needs you", GROUNDS[found], "attention" if found.needs_you else "muted"
+    seen = f"When last seen: {GROUNDS[found][0].lower()}{GROUNDS[found][1:]}" if is_stale else GROUNDS[found]
+    yield "needs you", seen, "attention" if found.needs_you else "muted"
     if found.needs_you:
         among = [other for key, other in view.snapshot.colonies.items() if key.endpoint == colony.key.endpoint]
         why_not = left_out(colony, among, view.server_now(colony.key))
@@ -250,7 +254,18 @@ def _silence(endpoint: EndpointState | None, view: View) -> str:
         return "Its host is no longer connected: this is what was known last."
     old = "" if endpoint.as_of is None else f"{words.duration(view.now - endpoint.as_of)} ago. "
     error = f" ({safe_line(endpoint.error)})" if endpoint.error else ""
-    return f"{old}{endpoint.name} does not answer{error}: how it is now nobody knows."
+    return f"{old}{endpoint.name} does not answer{error}: what follows is how it was when last seen."
+
+
+def _way_back(endpoint: EndpointState | None, view: View) -> str:
+    """How its host is heard of again."""
+    if endpoint is None:
+        return "Nothing is heard of it until its host is added again."
+    place = f"in Connections ({view.shown('connections')})"
+    if endpoint.health is Health.SIGNED_OUT:
+        return f"Nothing is heard of it until you sign in: {view.shown('sign_in')} {place}."
+    wait = "" if endpoint.retry_at is None else f" in {words.duration(endpoint.retry_at - view.now)}"
+    return f"{endpoint.name} is asked again{wait}; {view.shown('resume')} {place} asks now."
 
 
 def _what(colony: Colony, question: OpenQuestion | None) -> str:
@@ -265,9 +280,13 @@ def _what(colony: Colony, question: OpenQuestion | None) -> str:
     return text
 
 
-def _why(colony: Colony) -> Iterator[str]:
+def _why(colony: Colony, question: OpenQuestion | None) -> Iterator[str]:
     """The reasons that are known, each a text."""
     attention, parked = colony.attention, colony.parked
+    if question is not None and question.prompts:
+        many = len(question.prompts)
+        first = f"It asks {many} things, first" if many > 1 else "It asks"
+        yield f"{first}: {question.prompts[0].text}"
     if attention is not None and not colony.is_terminal:
         yield _reason(attention.reason, attention.detail)
     if parked is not None and colony.status == "parked" and (attention is None or parked.reason != attention.reason):

@@ -15,7 +15,7 @@ def first_run(view: View, width: int) -> list[Line]:
     if not live:
         is_wrong = any(state.error for state in view.snapshot.endpoints.values())
         what = "connections: what is wrong; it is tried again by itself" if is_wrong else "connections"
-        return [*shown, EMPTY, line(Span("7", "key"), Span(f"  {what}", "muted"))]
+        return [*shown, EMPTY, line(Span(view.shown("connections"), "key"), Span(f"  {what}", "muted"))]
     is_confined = all(state.sandbox != "none" for state in live if state.is_local)
     text = (
         "A colony is an agent that works on a branch and a worktree of its own"
@@ -23,8 +23,11 @@ def first_run(view: View, width: int) -> list[Line]:
         "It asks you when it has to, and everything goes on when you close this terminal."
     )
     shown += [EMPTY, (Span("No colonies yet.", "strong"),), *((Span(part),) for part in wrap(text, width)), EMPTY]
-    for key, words in (("c", "launch a colony here"), ("?", "all keys"), ("ctrl+q", "leave; colonies go on")):
-        shown.append(line(Span(f"{key:>7}", "key"), Span(f"  {words}", "muted")))
+    launches = "launch a colony, where you stand or in a repository that you name"
+    for action, words in (("colonize", launches), ("help", "all keys"), ("quit", "leave; colonies go on")):
+        first, *more = wrap(words, max(width - 9, 1))
+        shown.append(line(Span(f"{view.shown(action):>7}", "key"), Span(f"  {first}", "muted")))
+        shown += [(Span(f"{'':9}{part}", "muted"),) for part in more]
     return shown
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from colonizer_config.value import Value
-from colonizer_tui.present.line import Line, Span, spread, width_of
+from colonizer_tui.present.line import CUT, Line, Span, spread, width_of
 
 
 class KeyHint(Value):
@@ -24,14 +24,22 @@ class KeyHint(Value):
 
 
 def footer(hints: Sequence[KeyHint], rest: KeyHint | None, width: int) -> Line:
-    """The hints from the left, and the way to all keys on the right; where room is short, the dimmed ones go first."""
+    """The hints from the left, and the way to all keys on the right; where room is short, the dimmed ones go first.
+
+    A key is there whole or not at all; `…` beside the way to all keys says that some are not.
+    """
     right: Line = () if rest is None else (*rest.pieces()[:-1], Span(f" {rest.label} ", "muted"))
+    more = Span(f"{CUT}  ", "muted")
     room = width - 1 - width_of(right)
-    shown: set[int] = set()
-    for place in sorted(range(len(hints)), key=lambda place: bool(hints[place].reason)):
-        room -= width_of(hints[place].pieces())
-        if room < 0:
-            break
-        shown.add(place)
+    sizes = [width_of(hint.pieces()) for hint in hints]
+    shown: set[int] = set(range(len(hints)))
+    if sum(sizes) > room:
+        right, room = (more, *right), room - width_of((more,))
+        shown.clear()
+        for place in sorted(range(len(hints)), key=lambda place: bool(hints[place].reason)):
+            room -= sizes[place]
+            if room < 0:
+                break
+            shown.add(place)
     left = [piece for place in sorted(shown) for piece in hints[place].pieces()]
     return spread((Span(" "), *left), right, width)

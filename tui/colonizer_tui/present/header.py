@@ -47,6 +47,8 @@ def header(tabs: Sequence[Tab], view: View, width: int, glyphs: Glyphs) -> Line:
 
 
 def _host(state: EndpointState, now: float, glyphs: Glyphs) -> Line:
+    if state.health is Health.LIVE and state.notice:
+        return Span(f"  {state.name} ", "attention"), Span(glyphs["live"], "attention"), Span(" check", "attention")
     if state.health is Health.LIVE:
         slow = "" if state.is_local or state.latency_s is None else f" {state.latency_s * 1000:.0f}ms"
         return Span(f"  {state.name} ", "muted"), Span(glyphs["live"], "ok"), Span(slow, "muted")
@@ -67,7 +69,7 @@ def _hosts_in_short(view: View, glyphs: Glyphs) -> Line:
     states = view.snapshot.endpoints.values()
     down = sum(state.health is not Health.LIVE for state in states)
     if down:
-        return line(Span(f"{glyphs['silent']} {down} of {len(states)} hosts ", "attention"))
+        return line(Span(f"{glyphs['silent']} {down} of {len(states)} hosts down ", "attention"))
     return line(Span(glyphs["live"] + " ", "ok"))
 
 

@@ -1,5 +1,7 @@
 """The rows of Needs you."""
 
+from msgspec.structs import replace
+
 from colonizer_client.attention import Need, Urgency
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_tui.present import states, words
@@ -18,13 +20,18 @@ def row(need: Need, view: View, width: int, glyphs: Glyphs) -> Line:
     """A need's row: shape, age, place, what it is."""
     colony = need.colony
     question = view.snapshot.questions.get(colony.key)
-    look = states.last_look(colony, question, view.snapshot.endpoint_of(colony.key))
-    is_stale = look.role == states.STALE
+    endpoint = view.snapshot.endpoint_of(colony.key)
+    is_stale = states.is_stale(endpoint)
+    look = states.look(colony, question)
+    if is_stale:
+        look = replace(look, role=states.STALE)
     if need.urgency is Urgency.OLD_QUESTIONS:
         look = Look("failed", "old", "muted")
     age = words.age(view.server_now(colony.key) - need.since)
     place = colony_name(colony)
     what, note, role = _words(need, question)
+    if is_stale:
+        note, role = _silence(need, view), states.STALE
     place_width = 16 if width >= 60 else 12
     fixed = (*glyph_cell(look, glyphs), Span(column(age, 4, right=True) + " ", "muted"))
     fixed += (Span(column(place, place_width) + " ", states.STALE if is_stale else "muted"),)
@@ -36,6 +43,14 @@ def row(need: Need, view: View, width: int, glyphs: Glyphs) -> Line:
         Span(column(what, max(room - note_width - 1, 4)) + " ", title_role),
         Span(column(note, note_width), role),
     )
+
+
+def _silence(need: Need, view: View) -> str:
+    """Which host does not answer, and for how long."""
+    name = need.colony.key.endpoint
+    endpoint = view.snapshot.endpoints.get(name)
+    since = None if endpoint is None else endpoint.as_of
+    return f"{name} silent" + ("" if since is None else f" {words.age(view.now - since)}")
 
 
 def _words(need: Need, question: OpenQuestion | None) -> tuple[str, str, str]:

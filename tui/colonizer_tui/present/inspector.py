@@ -6,6 +6,7 @@ from colonizer_client.attention import waiting_since
 from colonizer_client.mothership.models import Colony, OpenQuestion
 from colonizer_client.mothership.status import Risk
 from colonizer_client.snapshot import DiffState, EndpointState, Health
+from colonizer_tui.keys import Keymap
 from colonizer_tui.present import abilities, states, words
 from colonizer_tui.present.line import EMPTY, Line, Span, column, line, width_of, wrap
 from colonizer_tui.present.states import Glyphs
@@ -34,8 +35,8 @@ def lines(colony: Colony, view: View, width: int, glyphs: Glyphs) -> list[Line]:
     shown += _facts(colony, endpoint, question, width, glyphs)
     if question is not None:
         refusal = abilities.refusal("answer", colony, endpoint, question)
-        shown += _question(question, width, glyphs, may_answer=not refusal)
-    shown += _changed(view.snapshot.diffs.get(colony.key), width, glyphs)
+        shown += _question(question, width, glyphs, opens="" if refusal else view.shown("answer"))
+    shown += _changed(view.snapshot.diffs.get(colony.key), width, glyphs, view.shown("diff"))
     shown += _last(colony, view, width, glyphs)
     return shown
 
@@ -52,13 +53,13 @@ def heading(colony: Colony, glyphs: Glyphs) -> Line:
 def sentence(colony: Colony, view: View) -> tuple[str, str]:
     """What the colony is doing and why, in one sentence, and its role."""
     endpoint = view.snapshot.endpoint_of(colony.key)
-    if endpoint is not None and endpoint.health is not Health.LIVE and endpoint.as_of is not None:
-        old = words.duration(view.now - endpoint.as_of)
-        return f"as of {old} ago: {endpoint.name} does not answer", "stale"
-    now = view.server_now(colony.key)
     question = view.snapshot.questions.get(colony.key)
     look = states.look(colony, question)
-    return _words_of(colony, question, now), look.role
+    if endpoint is not None and endpoint.health is not Health.LIVE and endpoint.as_of is not None:
+        old = words.duration(view.now - endpoint.as_of)
+        return f"{look.word} as of {old} ago: {endpoint.name} does not answer", "stale"
+    now = view.server_now(colony.key)
+    return _words_of(colony, question, now, view.keymap), look.role
 
 
 def rule(title: str, width: int, glyphs: Glyphs) -> Line:
@@ -68,7 +69,7 @@ def rule(title: str, width: int, glyphs: Glyphs) -> Line:
     return Span(f"{bar} ", "faint"), Span(title, "muted"), Span(f" {bar * max(width - len(start), 0)}", "faint")
 
 
-def _words_of(colony: Colony, question: OpenQuestion | None, now: float) -> str:
+def _words_of(colony: Colony, question: OpenQuestion | None, now: float, keymap: Keymap) -> str:
     waited = words.duration(now - waiting_since(colony, question))
     attention = colony.attention
     if attention is not None and attention.is_security_hold and not colony.is_terminal:
@@ -94,17 +95,19 @@ def _words_of(colony: Colony, question: OpenQuestion | None, now: float) -> str:
                 return f"stopped · covered by {colony.superseded.pr_url}"
             return f"stopped{': ' + colony.error.partition(chr(10))[0] if colony.error else ' · its worktree is kept'}"
         case "running" | "starting" | "idle":
-            return _live_words(colony, now)
+            return _live_words(colony, now, keymap)
         case _:
             return f"{colony.status.replace('_', ' ')} · {words.age(now - colony.changed_at)} ago"
 
 
-def _live_words(colony: Colony, now: float) -> str:
+def _live_words(colony: Colony, now: float, keymap: Keymap) -> str:
     if colony.attention is not None:
         reason = colony.attention.reason.replace("_", " ")
         return f"{reason}{': ' + colony.attention.detail if colony.attention.detail else ''}"
     if colony.status == "idle":
-        return "its turn is over: m writes to it" + (f" · {colony.error.partition(chr(10))[0]}" if colony.error else "")
+        return f"its turn is over: {keymap.shown('message')} writes to it" + (
+            f" · {colony.error.partition(chr(10))[0]}" if colony.error else ""
+        )
     quiet = "" if colony.last_activity_at is None else f" · last sign {words.age(now - colony.last_activity_at)} ago"
     return f"{colony.status}{quiet}"
 
@@ -153,7 +156,8 @@ def _fact(label: str, value: str, role: str = "") -> Line:
     return Span(column(label, LABEL_WIDTH), "muted"), Span(value, role)
 
 
-def _question(question: OpenQuestion, width: int, glyphs: Glyphs, *, may_answer: bool) -> Iterator[Line]:
+def _question(question: OpenQuestion, width: int, glyphs: Glyphs, *, opens: str) -> Iterator[Line]:
+    """`opens` is the key that opens the card, where it does."""
     yield EMPTY
     count = len(question.prompts)
     yield rule("question" if count < 2 else f"question 1 of {count}", width, glyphs)
@@ -168,12 +172,12 @@ def _question(question: OpenQuestion, width: int, glyphs: Glyphs, *, may_answer:
     if len(options) > OPTIONS_SHOWN:
         yield Span("  · ", "dim"), Span(f"… and {len(options) - OPTIONS_SHOWN} more", "muted")
     yield Span("  · ", "dim"), Span("something else…" if first and first.options else "in your own words", "muted")
-    if may_answer:
-        opens = line(Span("a", "key"), Span(" opens the card", "muted"))
-        yield (Span(" " * max(width - width_of(opens), 0)), *opens)
+    if opens:
+        told = line(Span(opens, "key"), Span(" opens the card", "muted"))
+        yield (Span(" " * max(width - width_of(told), 0)), *told)
 
 
-def _changed(state: DiffState | None, width: int, glyphs: Glyphs) -> Iterator[Line]:
+def _changed(state: DiffState | None, width: int, glyphs: Glyphs, shows_all: str) -> Iterator[Line]:
     if state is None:
         return
     if state.diff is None:
@@ -186,7 +190,9 @@ def _changed(state: DiffState | None, width: int, glyphs: Glyphs) -> Iterator[Li
     diff = state.diff
     yield EMPTY
     least = "at least " if diff.truncated else ""
-    yield rule(f"changed · {least}{words.count(len(diff.files), 'file')}", width, glyphs)
+    dated = "" if state.as_of is None else f" · as of {words.clock_to_the_second(state.as_of)}"
+    when = " · reading…" if state.is_loading else dated
+    yield rule(f"changed · {least}{words.count(len(diff.files), 'file')}{when}", width, glyphs)
     if not diff.files:
         yield (Span("nothing yet", "muted"),)
     for file in diff.files[:CHANGED_FILES_SHOWN]:
@@ -194,7 +200,7 @@ def _changed(state: DiffState | None, width: int, glyphs: Glyphs) -> Iterator[Li
         room = width - width_of(counts)
         yield (Span(column(file.path, min(room, max(len(file.path), 1)))), *counts)
     if len(diff.files) > CHANGED_FILES_SHOWN:
-        yield (Span(f"… and {len(diff.files) - CHANGED_FILES_SHOWN} more: d shows all", "muted"),)
+        yield (Span(f"… and {len(diff.files) - CHANGED_FILES_SHOWN} more: {shows_all} shows all", "muted"),)
 
 
 def _last(colony: Colony, view: View, width: int, glyphs: Glyphs) -> Iterator[Line]:

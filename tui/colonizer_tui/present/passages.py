@@ -1,10 +1,11 @@
 """What went over the wire, as rows and as text."""
 
+import re
 from collections.abc import Iterator
 
 from colonizer_client.mothership.recorder import Passage
 from colonizer_tui.present import words
-from colonizer_tui.present.line import EMPTY, Line, Span, column, line, wrap
+from colonizer_tui.present.line import CUT, EMPTY, Line, Span, column, line, wrap
 
 METHOD_WIDTH = 7
 OUTCOME_WIDTH = 9
@@ -22,7 +23,8 @@ def row(passage: Passage, width: int) -> Line:
     return line(
         Span(f" {words.clock_to_the_second(passage.at)}  ", "muted"),
         Span(column(passage.method, METHOD_WIDTH), "strong" if passage.duration_s is not None else "info"),
-        Span(column(passage.path, room) + " ", ""),
+        *_where(passage, room),
+        Span(" "),
         Span(column(outcome, OUTCOME_WIDTH), _role(passage) if is_status or passage.is_fault else "muted"),
         Span(column(_duration(passage), 8, right=True) + column(_size(passage), 10, right=True), "muted"),
     )
@@ -43,7 +45,10 @@ def details(passage: Passage, width: int) -> Iterator[Line]:
     yield from ((Span(part, "strong"),) for part in wrap(title, width))
     if passage.outcome:
         yield from ((Span(part, _role(passage)),) for part in wrap(passage.outcome, width))
-    for name, body, size in (("sent", passage.sent, passage.sent_bytes), ("came", passage.heard, passage.heard_bytes)):
+    for name, body, size in (
+        ("sent", passage.sent, passage.sent_bytes),
+        ("received", passage.heard, passage.heard_bytes),
+    ):
         if size:
             yield EMPTY
             yield (Span(f"{name} · {words.count(size, 'byte')}{_cut(body)}", "muted"),)
@@ -53,10 +58,38 @@ def details(passage: Passage, width: int) -> Iterator[Line]:
 def whole(passage: Passage) -> str:
     """All that is known of a passage, as one text."""
     pieces = [f"{passage.method} {passage.path}", passage.outcome]
-    for name, body, size in (("sent", passage.sent, passage.sent_bytes), ("came", passage.heard, passage.heard_bytes)):
+    for name, body, size in (
+        ("sent", passage.sent, passage.sent_bytes),
+        ("received", passage.heard, passage.heard_bytes),
+    ):
         if size:
             pieces += ["", f"{name}, {words.count(size, 'byte')}{_cut(body)}:", body]
     return "\n".join(pieces)
+
+
+def _where(passage: Passage, room: int) -> Line:
+    """The path, and beside it why it came to nothing."""
+    why = _why(passage) if passage.is_fault else ""
+    path = Span(column(_middle_cut(passage.path, min(room, 38) if why else room), min(room, 38) if why else room))
+    return (path, Span(column(f" {why}", room - len(path.text)), "danger")) if why else (path,)
+
+
+def _why(passage: Passage) -> str:
+    if not passage.outcome.isdecimal():
+        return passage.outcome
+    found = _ERROR.search(passage.heard)
+    return "" if found is None else found[1]
+
+
+_ERROR = re.compile(r'"error": "([^"]*)"')
+
+
+def _middle_cut(path: str, width: int) -> str:
+    """The path in so many characters: paths differ at both ends."""
+    if len(path) <= width:
+        return path
+    end = (width - 1) // 2
+    return path[: width - 1 - end] + CUT + path[len(path) - end :]
 
 
 def _cut(body: str) -> str:

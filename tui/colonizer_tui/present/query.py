@@ -12,6 +12,7 @@ from typing import TypeAlias
 from colonizer_client.identity import ColonyKey
 from colonizer_client.mothership.models import Colony
 from colonizer_config.value import Value
+from colonizer_tui.keys import Keymap
 from colonizer_tui.present import fleet, states
 from colonizer_tui.present.line import Line, Span, highlight, line
 from colonizer_tui.present.view import View
@@ -27,7 +28,12 @@ KEYS: Mapping[str, str] = {
 }  # fmt: skip
 """Every key with the signs that may follow it."""
 
-SHOWS_ALL: Line = (Span("esc", "key"), Span(" shows all", "muted"))
+
+def shows_all(keymap: Keymap) -> Line:
+    """By which key everything is shown again."""
+    return Span(keymap.shown("back"), "key"), Span(" shows all", "muted")
+
+
 """The way back, said where nothing was found."""
 
 _SIGNED = re.compile(r"([a-z]+)(:|[<>]=?)", re.IGNORECASE)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from colonizer_client.mothership.models import TokenRecord
 from colonizer_tui.present import words
-from colonizer_tui.present.line import Line, Span, column, line
+from colonizer_tui.present.line import Line, Span, column, line, wrap
 
 NAME_WIDTH = 18
 SCOPE_WIDTH = 9
@@ -30,9 +30,15 @@ def caption(width: int) -> Line:
     return (Span(text + column("made", 10, right=True) + column("last used", 12, right=True), "dim"),)
 
 
+def whole(token: TokenRecord, width: int) -> Iterator[Line]:
+    """Its name, its scope and its limits, nothing cut."""
+    for part in wrap(f"{token.name} · {token.scope} · {limits(token)}", width):
+        yield (Span(f" {part}", "muted"),)
+
+
 def limits(token: TokenRecord) -> str:
     """What bounds the token besides its scope."""
-    return " · ".join(bounds(token.orgs, token.repos, token.max_concurrent, token.budget_usd_per_day)) or "none"
+    return " · ".join(bounds(token.orgs, token.repos, token.max_concurrent, token.budget_usd_per_day)) or "no limits"
 
 
 def bounds(

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Iterator
 
+from msgspec import field
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from colonizer_client.transcript import Entry, Kind, State
 from colonizer_config.value import Value
+from colonizer_tui.keys import AS_SHIPPED, Keymap
 from colonizer_tui.present import prose, words
 from colonizer_tui.present.line import Line, Span, column, cut, fit, spread, width_of, wrap
 from colonizer_tui.present.states import Glyphs
@@ -22,6 +25,9 @@ class Sheet(Value):
 
     width: int
     glyphs: Glyphs
+    keymap: Keymap = field(default_factory=lambda: AS_SHIPPED)
+    is_asking: bool = True
+    """Whether a question that nobody answered can still be: not where its run has ended."""
 
     @property
     def who(self) -> int:
@@ -66,7 +72,7 @@ def whole_text(entry: Entry) -> str:
 
 def _said(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     del is_folded
-    yield from _texts(entry, sheet, "you", "active-strong", _limited(entry.body, "", sheet.text))
+    yield from _texts(entry, sheet, "you", "active-strong", _limited(entry.body, "", sheet))
 
 
 def _brief(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
@@ -79,7 +85,7 @@ def _brief(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
 
 def _agent(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     del is_folded
-    texts = _bounded(entry.body, sheet.text, prose.lines)
+    texts = _bounded(entry.body, sheet, prose.lines)
     if entry.state is State.RUNNING:
         texts[-1] = (*texts[-1], Span("▍" if not sheet.glyphs.ascii else "_", "active"))
     yield from _texts(entry, sheet, "agent", "info", texts)
@@ -90,7 +96,7 @@ def _thinking(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     if is_folded:
         yield sheet.row(entry.at, "thinking", "dim", _folded_text(entry.title, count, sheet, "dim"))
         return
-    yield from _texts(entry, sheet, "thinking", "dim", _limited(entry.body, "muted", sheet.text))
+    yield from _texts(entry, sheet, "thinking", "dim", _limited(entry.body, "muted", sheet))
 
 
 def _tool(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
@@ -107,7 +113,7 @@ def _tool(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     yield sheet.row(entry.at, entry.title, "muted", text)
     if not is_folded:
         for body, body_role in ((entry.body, "dim"), (entry.result, "muted" if not outcome else "danger")):
-            yield from (sheet.below(line) for line in _limited(body, body_role, sheet.text))
+            yield from (sheet.below(line) for line in _limited(body, body_role, sheet))
 
 
 def _settler(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
@@ -121,7 +127,7 @@ def _settler(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     text: Line = (Span(f"{sheet.glyphs['settler']} ", "dim"), Span(cut(said, sheet.text - 2 - width_of(tail))), *tail)
     yield sheet.row(entry.at, name, "muted", text)
     if not is_folded:
-        inner = Sheet(sheet.width - 4, sheet.glyphs)
+        inner = replace(sheet, width=sheet.width - 4)
         for child in entry.children:
             for drawn in lines(child, inner, is_folded=child.kind in FOLDED_AT_FIRST):
                 yield (Span("    ", "dim"), *drawn)
@@ -139,11 +145,14 @@ def _activity(entry: Entry) -> str:
 
 def _question(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     del is_folded
-    is_open = entry.state is State.RUNNING
+    is_unanswered = entry.state is State.RUNNING
+    is_open = is_unanswered and sheet.is_asking
     role = "attention-strong" if is_open else "muted"
     texts: list[Line] = [(Span(part, "strong" if is_open else ""),) for part in wrap(entry.title, sheet.text)]
     if is_open:
-        texts.append((Span("a", "key"), Span(" opens the card", "muted")))
+        texts.append((Span(sheet.keymap.shown("answer"), "key"), Span(" opens the card", "muted")))
+    elif is_unanswered:
+        texts.append((Span("nobody answered: the question went with its run", "muted"),))
     else:
         texts += [(Span(part, "muted"),) for part in wrap(entry.result, sheet.text, 3)]
     yield from _texts(entry, sheet, "asks", role, texts)
@@ -161,7 +170,7 @@ def _turn(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
         Span(bar * (sheet.width - TIME_WIDTH - cell_len(start)), "faint"),
     )
     if entry.body and not is_folded:
-        yield from (sheet.below(line) for line in _limited(entry.body, role, sheet.text))
+        yield from (sheet.below(line) for line in _limited(entry.body, role, sheet))
 
 
 def _notice(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
@@ -170,7 +179,7 @@ def _notice(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
     texts: list[Line] = [(Span(part, role),) for part in wrap(entry.title + more, sheet.text, 6)]
     yield from _texts(entry, sheet, "", "dim", texts)
     if entry.body and not is_folded:
-        yield from (sheet.below(line) for line in _limited(entry.body, "muted", sheet.text))
+        yield from (sheet.below(line) for line in _limited(entry.body, "muted", sheet))
 
 
 def _mark(entry: Entry, sheet: Sheet, is_folded: bool) -> Iterator[Line]:
@@ -188,17 +197,18 @@ def _texts(entry: Entry, sheet: Sheet, who: str, role: str, texts: list[Line]) -
     yield from (sheet.below(text) for text in texts[1:])
 
 
-def _limited(text: str, role: str, width: int) -> list[Line]:
+def _limited(text: str, role: str, sheet: Sheet) -> list[Line]:
     """A body's lines, all in one role; none of an empty one."""
 
     def drawn(start: str, width: int) -> list[Line]:
         return [(Span(part, role),) for part in wrap(start, width)]
 
-    return _bounded(text, width, drawn) if text else []
+    return _bounded(text, sheet, drawn) if text else []
 
 
-def _bounded(text: str, width: int, drawn: Callable[[str, int], list[Line]]) -> list[Line]:
+def _bounded(text: str, sheet: Sheet, drawn: Callable[[str, int], list[Line]]) -> list[Line]:
     """What `drawn` makes of a text; of a very long one no more is made than is shown, and the rest is told."""
+    width = sheet.text
     start = text[: UNFOLDED_LINES * (width + 1)]
     shown = drawn(start, width)
     if len(shown) <= UNFOLDED_LINES and len(start) == len(text):
@@ -207,12 +217,12 @@ def _bounded(text: str, width: int, drawn: Callable[[str, int], list[Line]]) -> 
     for paragraph in start.split("\n")[: None if len(start) == len(text) else -1]:
         room -= len(wrap(paragraph, width))
         whole += room >= 0
-    return [*shown[:UNFOLDED_LINES], _more(text.count("\n") + 1 - whole)]
+    return [*shown[:UNFOLDED_LINES], _more(text.count("\n") + 1 - whole, sheet.keymap.shown("view"))]
 
 
-def _more(count: int) -> Line:
+def _more(count: int, key: str) -> Line:
     text = f"… {words.count(count, 'more line')}: " if count > 0 else "… more: "
-    return Span(text, "muted"), Span("v", "key"), Span(" shows all", "muted")
+    return Span(text, "muted"), Span(key, "key"), Span(" shows all", "muted")
 
 
 def _folded_text(first: str, count: int, sheet: Sheet, role: str = "") -> Line:

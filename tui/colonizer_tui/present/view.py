@@ -8,6 +8,7 @@ from colonizer_client.attention import Need
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.snapshot import Health, Snapshot, Topics
 from colonizer_config.value import Value
+from colonizer_tui.keys import AS_SHIPPED, Keymap
 from colonizer_tui.present.digest import Digest
 
 
@@ -17,6 +18,8 @@ class View(Value):
     snapshot: Snapshot = field(default_factory=Snapshot)
     now: float = 0.0
     """Seconds since 1970 by our own clock."""
+    keymap: Keymap = field(default_factory=lambda: AS_SHIPPED)
+    """The keys as the person has them, for what is said about them."""
     needs: tuple[Need, ...] = ()
     """What needs the person, most urgent first; what is on hosts that do not answer, and cannot be met, comes last."""
     needs_of: frozenset[ColonyKey] = frozenset()
@@ -28,6 +31,10 @@ class View(Value):
     """The cost of one of them is not known."""
     longest_name: int = 0
     """The length of the longest colony name, for its column."""
+
+    def shown(self, action: str) -> str:
+        """The key of an action as a person reads it."""
+        return self.keymap.shown(action)
 
     def server_now(self, key: ColonyKey) -> float:
         """The time by the clock of the colony's host, from which its ages count."""

@@ -21,14 +21,13 @@ def age(seconds: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """How long, in two units: `45 s`, `12 min`, `3 h 5 min`, `2 d 4 h`."""
+    """How long, in two units at the most: `45 s`, `12 min`, `1 h`, `3 h 5 min`, `2 d 4 h`."""
     left = max(int(seconds), 0)
     if left < 60:
         return f"{left} s"
-    minutes, hours, days = left // 60 % 60, left // 3600 % 24, left // 86_400
-    if days:
-        return f"{days} d {hours} h"
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+    units = ((left // 86_400, "d"), (left // 3600 % 24, "h"), (left // 60 % 60, "min"))
+    largest = next(place for place, (number, _) in enumerate(units) if number)
+    return " ".join(f"{number} {unit}" for number, unit in units[largest : largest + 2] if number)
 
 
 def money(dollars: float | None) -> str:

@@ -28,6 +28,9 @@ from colonizer_tui.workspaces.workspace import NARROW, Workspace
 
 DRAFT_DELAY_S = 0.2
 
+_PLACEHOLDER = "message to the agent"
+_NOT_NOW = "its host does not answer; what you type is kept as a draft"
+
 
 class ColonyWorkspace(Workspace):
     """Transcript beside diff; in a narrow terminal one of them, `tab` changes."""
@@ -49,7 +52,7 @@ class ColonyWorkspace(Workspace):
         super().__init__(id=id)
         self.transcript = TranscriptPane(id="transcript")
         self.diff = DiffPane(id="diff")
-        self.field = MessageField(self.do_send, placeholder="message to the agent")
+        self.field = MessageField(self.do_send, placeholder=_PLACEHOLDER)
         self._head, self._transcript_foot, self._diff_head = Lines(id="colony-head"), Lines(), Lines()
         self._pending, self._message_prompt = Lines(), Lines(id="message-prompt")
         self._find_bar = FindBar(closed=self._searched)
@@ -100,7 +103,7 @@ class ColonyWorkspace(Workspace):
         self._head.set_lines([self._head_line()])
         if self._key is None:
             return
-        self.transcript.show(self._key, view.snapshot.transcripts.get(self._key))
+        self.transcript.show(self._key, view)
         self.diff.show(self._key, view.snapshot.diffs.get(self._key))
         self._show_frame()
 
@@ -233,7 +236,9 @@ class ColonyWorkspace(Workspace):
         colony = None if self._key is None else self.view.snapshot.colonies.get(self._key)
         if colony is None:
             gone = "this colony is gone" if self._key is not None else "no colony is opened"
-            return line(Span(f" {gone}: ", "muted"), Span("1", "key"), Span(" shows them all", "muted"))
+            return line(
+                Span(f" {gone}: ", "muted"), Span(self.view.shown("fleet"), "key"), Span(" shows them all", "muted")
+            )
         question = self.view.snapshot.questions.get(colony.key)
         look = states.last_look(colony, question, self.view.snapshot.endpoint_of(colony.key))
         text, role = inspector.sentence(colony, self.view)
@@ -256,13 +261,15 @@ class ColonyWorkspace(Workspace):
         if self.transcript.needle:
             left = line(
                 Span(f" {self.transcript.matches():,} entries match · ", "muted"),
-                Span("n", "key"),
+                Span(self.view.shown("next_match"), "key"),
                 Span(" next", "muted"),
             )
         self._transcript_foot.set_lines([spread(left, (Span(f"{text} ", role),), width)])
         self._diff_head.set_lines([(Span(" "), *self.diff.summary())])
         self._message_prompt.set_lines([self._prompt()])
         if self._key is not None:
+            is_silent = states.is_stale(self.view.snapshot.endpoint_of(self._key))
+            self.field.placeholder = _NOT_NOW if is_silent else _PLACEHOLDER
             self._pending.set_lines(_pending_lines(self.view, self._key))
 
     def _prompt(self) -> Line:

@@ -20,7 +20,7 @@ class Connections(Workspace):
     """Connections on the left, the selected one whole on the right, below in a narrow terminal."""
 
     DEFAULT_CSS = """
-    Connections #connections-left { width: 58%; height: 1fr; }
+    Connections #connections-left { width: 62%; height: 1fr; }
     Connections #connections-right { width: 1fr; height: 1fr; padding: 0 1; border-left: solid $edge; }
     Connections.narrow { layout: vertical; }
     Connections.narrow #connections-left { width: 1fr; height: 40%; }
@@ -52,7 +52,7 @@ class Connections(Workspace):
         self._caption.set_lines([endpoints.caption(self.list.text_width)])
         state = self.list.endpoint
         width = max(self._detail.size.width - 1, 20)
-        lines = [] if state is None else list(endpoints.details(state, view.now, width))
+        lines = [] if state is None else list(endpoints.details(state, view, width))
         self._detail.set_lines(lines)
 
     def select_new(self, name: EndpointName) -> None:

@@ -165,8 +165,7 @@ class Fleet(Workspace):
             return  # the application is ending
         self.detail.show(self.colony, self.view)
         if self.peeks:
-            state = None if self.colony is None else self.view.snapshot.transcripts.get(self.colony)
-            self.peek.show(self.colony, state)
+            self.peek.show(self.colony, self.view)
             text, role = self.peek.status() if self.colony is not None else ("", "")
             self._peek_head.set_lines([(Span(f" {text}", role),)])
 

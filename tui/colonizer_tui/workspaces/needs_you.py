@@ -135,7 +135,9 @@ class NeedsYou(Workspace):
             return ()
         looked_for = self.list.sought
         right: Line = (Span(f"{len(self.list.keys):,} of {count:,} ", "muted"),) if looked_for else ()
-        left: Line = (Span(" by urgency and risk, then the oldest first", "dim"),)
+        is_all_there = self.view.answerable == count
+        then = ", then the oldest first" if is_all_there else "; silent hosts last"
+        left: Line = (Span(f" by urgency and risk{then}", "dim"),)
         if looked_for and not self._query_bar.is_open:
             left = query.told(looked_for)
         return spread(left, right, self._head.size.width)
@@ -150,5 +152,5 @@ def _calm_lines(view: View, width: int) -> list[Line]:
     words = "Questions, holds and failures of all hosts come here by themselves, the most urgent first."
     shown += [(Span(part, "muted"),) for part in wrap(words, width)]
     if not count:
-        shown += [EMPTY, line(Span("c", "key"), Span("  launch a colony", "muted"))]
+        shown += [EMPTY, line(Span(view.shown("colonize"), "key"), Span("  launch a colony", "muted"))]
     return shown
