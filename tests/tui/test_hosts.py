@@ -330,6 +330,15 @@ async def test_an_owner_sees_makes_and_revokes_tokens_and_a_new_one_is_shown_onc
         assert it.server.count("GET /api/tokens") == 3
 
 
+async def test_what_is_no_address_is_said_while_the_form_is_open() -> None:
+    async with bench() as it:
+        await it.press("E", "tab", "end")
+        await it.type("x")
+        await it.shows("address has a port that is not a number", "ctrl+s save")
+        await it.press("backspace")
+        await it.shows("What you typed for its colonies")
+
+
 async def test_what_cannot_be_done_with_a_host_says_why() -> None:
     async with bench() as it:
         it.server.standing = READER

@@ -84,9 +84,8 @@ class ColonyCommands:
         """How much was changed when its changes were last read, where they were."""
         state = self._cockpit.snapshot.diffs.get(colony.key)
         if state is not None and state.diff is not None and state.diff.files:
-            files, least = state.diff.files, "at least " if state.diff.truncated else ""
-            added, removed = sum(file.added for file in files), sum(file.removed for file in files)
-            yield f"As last read: {least}{words.count(len(files), 'file')}, +{added:,} −{removed:,}."
+            diff, least = state.diff, "at least " if state.diff.truncated else ""
+            yield f"As last read: {least}{words.count(len(diff.files), 'file')}, +{diff.added:,} −{diff.removed:,}."
 
     async def resume_unasked(self, colony: Colony) -> Colony:
         """Starts a colony's next run, with what its agent needs of this environment where it runs on this machine.

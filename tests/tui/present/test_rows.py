@@ -343,6 +343,16 @@ def test_what_confines_agents_is_told_of_the_local_engine(sandbox: str, text: st
     assert "sandbox" not in "\n".join(told(endpoint(LAB)))
 
 
+def test_changes_say_when_they_were_read_or_that_they_are_being_read() -> None:
+    one = colony("a", "running", 5)
+    for is_loading, words in ((False, "as of "), (True, "reading…")):
+        state = DiffState(
+            Diff("main", (FileChange("a.py", 1, 0),), 1, 0, "", truncated=False), as_of=NOW, is_loading=is_loading
+        )
+        view = view_of(EndpointChanged(endpoint(HQ)), ColonyChanged(one), DiffChanged(one.key, state))
+        assert any("changed · 1 file · " + words in text_of(row) for row in inspector.lines(one, view, 60, GLYPHS))
+
+
 def test_hints_name_the_keys_that_the_person_chose() -> None:
     chosen = keymap({"resume": "R", "sign_in": "S"})
     shown = endpoints.details(endpoint(HQ, health=Health.SIGNED_OUT), View(now=NOW, keymap=chosen), 60)
