@@ -156,7 +156,7 @@ class Visitor:
         self.leave("Keep this colony?")
         self.select("ASKING")
         self.press("o", "no link here")
-        self.press("y", "Copy the id", "into a file of ours")
+        self.press("y", "Copy the id", "into a new file")
         self.press("f", "the id c0ffee00 is in")
         self.press("\r", "message to the agent", "following")
         self.press("o", "Which link?")

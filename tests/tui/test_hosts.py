@@ -183,7 +183,7 @@ async def test_without_a_keyring_a_plain_file_is_used_only_when_the_person_says_
         await it.press("l")
         await it.type(TOKEN)
         await it.press("enter")
-        await it.shows("can be kept in the plain file", "ctrl+f go on, keep it in that file   esc back")
+        await it.shows("can be kept in the plain file", "ctrl+f go on, keep it in that file esc back")
         assert it.kept() == FIRST_TOKEN
         await it.press("ctrl+f")
         await it.shows("token kept in: plain file")
