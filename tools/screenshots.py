@@ -149,7 +149,7 @@ async def draw_dark(camera: Camera) -> None:
     await camera.sees("against main")
     camera.take("colony")
     await camera.press("7", "down", "down")
-    await camera.sees("asked again in")
+    await camera.sees("next try in")
     camera.take("connections")
     await camera.press("1", "c")
     await camera.type("Tell visitors where to park their bicycles")

@@ -148,7 +148,7 @@ async def test_a_launch_form_that_is_left_comes_back_as_it_was_left(engine: Real
         await until(pilot, lambda: "Colonize on" not in screen_text(pilot))
         assert not pilot.app.query_one(ColonyWorkspace).has_class("diff")
         await pilot.press("c", *typed(" a task"))
-        there = ("Half of a task", "issue      7", "model      opus")
+        there = ("Half of a task", "issue     7", "model     opus")
         await until(pilot, lambda: all(text in screen_text(pilot) for text in there))
         await pilot.press("ctrl+s")
         await until(pilot, lambda: len(engine.colonies()) == 2)
