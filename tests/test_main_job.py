@@ -16,7 +16,7 @@ def test_a_colony_is_launched_answered_left_found_again_read_stopped_and_resumed
     clone = new_clone(tmp_path / "notes", {"README.md": "# Notes\n", "app.py": "print('hello')\n"})
     with real_engine() as engine, tmux(tmp_path) as terminal:
         terminal.open(COCKPIT, clone.path)
-        terminal.shows("No colonies yet.", "c  launch a colony here", "local ●")
+        terminal.shows("No colonies yet.", "c  launch a colony, where you stand", "local ●")
         main_job.launch(terminal, "local")
         (colony,) = engine.colonies()
         main_job.answer_the_first_question(terminal)

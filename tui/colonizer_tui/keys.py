@@ -78,7 +78,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("go_to", ("colon",), "go to", "go to a workspace, a host or a colony by its name", "Finding"),
     Action("palette", ("ctrl+p",), "palette", "find an action by its name, and do it", "Finding"),
     Action("jump", ("ctrl+o",), "jump", "a letter on all that is in sight: typing it goes there", "Finding"),
-    Action("mark", ("space",), "mark", "mark: stop, resume, keep and clean up are then for all that are marked", "Finding"),
+    Action("mark", ("space",), "mark", "mark: stop, resume, keep or clean up all that are marked", "Finding"),
     Action("order", ("t",), "order", "change the order of the list", "Finding"),
     Action("answer", ("a",), "answer", "open the card of the question", "Colony"),
     Action("send", ("ctrl+s",), "send", "send the card, the form or the message", "Colony"),
