@@ -1,5 +1,7 @@
 """What frames the panes: the header, the footer, prose, and what an empty list says."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,6 +110,14 @@ def test_where_room_is_short_the_keys_that_do_nothing_now_go_first() -> None:
     hints = [KeyHint("a", "answer", "nothing is asked"), KeyHint("s", "stop"), KeyHint("r", "resume")]
     assert text_of(footer(hints, HELP, 30)).split() == ["s", "stop", "r", "resume", "…", "?", "help"]
     assert text_of(footer(hints, HELP, 60)).split()[:2] == ["a", "answer"]
+
+
+@pytest.mark.parametrize("width", range(20, 140))
+def test_no_key_of_the_footer_is_cut(width: int) -> None:
+    whole = {f"{hint.key} {hint.label}" for hint in HINTS}
+    shown = re.split(" {2,}", text_of(footer(HINTS, HELP, width)).strip())
+    assert set(shown[:-2]) <= whole
+    assert shown[-2:] == ["…", "? help"]
 
 
 def test_while_text_is_typed_the_footer_names_no_way_to_help() -> None:

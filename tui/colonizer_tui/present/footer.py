@@ -30,7 +30,7 @@ def footer(hints: Sequence[KeyHint], rest: KeyHint | None, width: int) -> Line:
     """
     right: Line = () if rest is None else (*rest.pieces()[:-1], Span(f" {rest.label} ", "muted"))
     more = Span(f"{CUT}  ", "muted")
-    room = width - 1 - width_of(right)
+    room = width - 2 - width_of(right)  # a blank before the hints, and one after them
     sizes = [width_of(hint.pieces()) for hint in hints]
     shown: set[int] = set(range(len(hints)))
     if sum(sizes) > room:
