@@ -17,6 +17,8 @@ PARSERS = {"rich", "rich.console", "rich.markdown", "rich.markup", "rich.pretty"
 MARKUP_ATTRIBUTES = {"border_title", "border_subtitle", "tooltip", "from_markup", "render_markup"}
 """What Textual reads as markup when it is set, and what reads markup when it is called."""
 
+PLACEHOLDER = "a placeholder reads markup: only a text of our own may stand there"
+
 
 def offences(source: str) -> list[str]:
     """What in a module could read a text as markup, or print it past the screen, each with its line."""
@@ -37,6 +39,8 @@ def _of(node: ast.AST) -> Iterator[str]:
             yield f"{name} reads markup"
         case ast.FunctionDef(name="render"):
             yield "what render returns is read as markup; render_line is not"
+        case ast.Assign(targets=[ast.Attribute(attr="placeholder")], value=value) if not _is_literal(value):
+            yield PLACEHOLDER
         case ast.Call():
             yield from _of_call(node)
         case _:
@@ -55,11 +59,21 @@ def _of_call(call: ast.Call) -> Iterator[str]:
             yield "print writes past the screen"
         case _:
             pass
-    match keywords.get("placeholder"):
+    if not _is_literal(keywords.get("placeholder")):
+        yield PLACEHOLDER
+
+
+def _is_literal(value: ast.expr | None) -> bool:
+    """Whether it is a text of our own: a literal, a constant of the module, or one of two such."""
+    match value:
         case None | ast.Constant() | ast.Name(id="placeholder"):
-            pass
+            return True
+        case ast.Name(id=name):
+            return name.isupper()
+        case ast.IfExp(body=one, orelse=other):
+            return _is_literal(one) and _is_literal(other)
         case _:
-            yield "a placeholder reads markup: only a literal may stand there"
+            return False
 
 
 @pytest.mark.parametrize("module", [str(path.relative_to(FACE)) for path in sorted(FACE.rglob("*.py"))])
@@ -81,6 +95,7 @@ def test_a_module_of_the_terminal_face_reads_no_markup(module: str) -> None:
         "self.exit(message=words)",
         "print(words)",
         "TextArea(placeholder=colony.title)",
+        "self.field.placeholder = colony.title if colony else HERE",
         "class Pane(Widget):\n    def render(self): return self.title",
     ],
 )
