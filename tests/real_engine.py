@@ -29,6 +29,8 @@ T = TypeVar("T")
 
 LOCAL = EndpointName("local")
 PATIENCE_S = 20.0
+LOOK_AGAIN_S = 0.05
+"""The screen is drawn anew for each look, which costs more than what most tests wait for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
     try:
         async with asyncio.timeout(PATIENCE_S):
             while not condition():
-                await pilot.pause(0.02)
+                await pilot.pause(LOOK_AGAIN_S)
     except TimeoutError:
         raise TimeoutError(f"this is on the screen:\n{screen_text(pilot)}") from None
 

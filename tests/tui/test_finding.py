@@ -44,7 +44,7 @@ class Still:
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
-        await settled(self.pilot)
+        await self.pilot.pause()
 
     async def type(self, text: str) -> None:
         await self.press(*("space" if letter == " " else letter for letter in text))

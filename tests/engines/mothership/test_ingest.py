@@ -81,7 +81,7 @@ def fleet() -> Generator[Fleet]:
         store.close()
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(some.lists(events, max_size=12))
 def test_no_event_can_stop_the_engine_or_get_lost(said: list[dict[str, object]]) -> None:
     with fleet() as found:
