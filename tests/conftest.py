@@ -47,8 +47,8 @@ def sealed_machine(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Three workers for each core: most of the time, a test waits for a process, a socket or a screen."""
-    return 3 * len(os.sched_getaffinity(0))
+    """Twice as many workers as cores: half of the time, a test waits for a process, a socket or a screen."""
+    return 2 * len(os.sched_getaffinity(0))
 
 
 def pytest_collection_finish() -> None:
