@@ -8,12 +8,15 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
+from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import ColonyChanged, ColonyRemoved, HubEvent
 from colonizer_tui.app import CockpitApp
 from colonizer_tui.dialogs.dialog import Dialog
 from colonizer_tui.dialogs.help import Help
 from colonizer_tui.jump import LETTERS, labels
+from colonizer_tui.panes.colony_list import ColonyList
 from colonizer_tui.panes.query_bar import QueryField
+from colonizer_tui.present.line import Line
 from moments import LAB, NOW, RELEASE, WORK, colony, diff_read, every_state, key_of, still_app, transcript_of
 from real_engine import screen_text, settled, until
 
@@ -84,6 +87,23 @@ async def test_a_filter_narrows_while_it_is_typed_and_is_told_while_it_holds(tmp
         await it.press("escape")
         await it.shows("18 colonies")
         assert "/ host:hq" not in it.text
+
+
+async def test_after_a_key_the_same_moment_is_shown_and_no_row_that_the_key_left_alone_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with still(tmp_path) as it:
+        moment, made = it.app.deck.view, list[ColonyKey]()
+        row_line = ColonyList.row_line
+
+        def counted(rows: ColonyList, key: ColonyKey) -> Line:
+            made.append(key)
+            return row_line(rows, key)
+
+        monkeypatch.setattr(ColonyList, "row_line", counted)
+        await it.pilot.press("j")
+        assert it.app.deck.view is moment
+        assert len(set(made)) == 2
 
 
 async def test_tab_completes_and_goes_on_to_the_next_suggestion(tmp_path: Path) -> None:

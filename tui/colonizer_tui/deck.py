@@ -116,7 +116,9 @@ class Deck(Widget):
         """Shows a moment."""
         if not self.workspace.is_attached:
             return  # the application is beginning or ending
-        self.view = view = replace(view, keymap=self.keymap)
+        if view.keymap is not self.keymap:  # else the same moment stays the same object, and need not be drawn again
+            view = replace(view, keymap=self.keymap)
+        self.view = view
         self.workspace.show(view, topics)
         if self.screen.focused is None:
             self.workspace.focus_first()  # what should have the keys was not there before
