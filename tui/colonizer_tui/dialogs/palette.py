@@ -38,21 +38,20 @@ class Found(KeyedList[int]):
         """An entry's row."""
         return palette.row(self._catalogue[key], self.search.fit(key), self.text_width - 1)
 
-    def line_count(self) -> int:
-        """One line for each row; one that says so where nothing fits."""
-        return len(self.keys) or 1
+    def empty_line(self) -> Line:
+        """That nothing fits, or none so far."""
+        words = f"nothing fits “{self.search.needle.strip()}”" if self.search.is_done else "still looking…"
+        return (Span(f"   {words}", "muted"),)
 
     def ground_of(self, index: int) -> str:
         """The selected row has one, though the keys are in the field."""
         return "selection" if self.keys and self.keys[index] == self.selected else ""
 
     def line_at(self, index: int) -> Line:
-        """A row, after the mark of the selection; or what stands in the place of rows."""
-        if not self.keys:
-            words = f"nothing fits “{self.search.needle.strip()}”" if self.search.is_done else "still looking…"
-            return (Span(f"   {words}", "muted"),)
-        first = Span(self.glyphs["select"], "active") if self.keys[index] == self.selected else Span(" ")
-        return (first, *super().line_at(index)[1:])
+        """A row, after the mark of the selection, though the keys are in the field."""
+        shown = super().line_at(index)
+        is_selected = bool(self.keys) and self.keys[index] == self.selected
+        return (Span(self.glyphs["select"], "active"), *shown[1:]) if is_selected else shown
 
 
 class PaletteField(Input):

@@ -13,7 +13,7 @@ from colonizer_tui.present import changed_words, syntax, words
 from colonizer_tui.present import diff as present
 from colonizer_tui.present.diff import FileDiff, Hunk, Row, RowKind, Rows
 from colonizer_tui.present.line import Line, Span, highlight, skip, spread
-from colonizer_tui.widgets.keys_to import give_keys, has_keys
+from colonizer_tui.widgets.keys_to import has_keys
 from colonizer_tui.widgets.line_view import LineView
 
 SHIFT_CELLS = 16
@@ -114,7 +114,7 @@ class DiffPane(LineView):
 
     def jump_to(self, spot: Hashable) -> None:
         """Goes to a file or a hunk."""
-        give_keys(self)
+        super().jump_to(spot)
         row = next((row for row in range(self.top, len(self._rows)) if self.spot_at(row) == spot), None)
         if row is not None:
             self._go(row)

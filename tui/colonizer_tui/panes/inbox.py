@@ -6,8 +6,8 @@ from colonizer_client.attention import Need
 from colonizer_client.identity import ColonyKey
 from colonizer_tui.intents import ColonySelected, desk_of
 from colonizer_tui.present import inbox
-from colonizer_tui.present.line import Line, Span
-from colonizer_tui.present.query import Query, Texts, shows_all
+from colonizer_tui.present.line import Line
+from colonizer_tui.present.query import Query, Texts
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.keyed_list import KeyedList
 
@@ -44,19 +44,9 @@ class InboxList(KeyedList[ColonyKey]):
             self._texts.forget()
         self.show(self._view)
 
-    def line_count(self) -> int:
-        """One line for each row; one that says so where nothing is found."""
-        return len(self.keys) or (1 if self.sought else 0)
-
-    def line_at(self, index: int) -> Line:
-        """A row, or what stands in the place of rows."""
-        if self.keys:
-            return super().line_at(index)
-        return Span(f"    nothing fits “{self.sought.text.strip()}”: ", "muted"), *shows_all(self._view.keymap)
-
-    def ground_of(self, index: int) -> str:
-        """The selected row has one."""
-        return super().ground_of(index) if self.keys else ""
+    def empty_line(self) -> Line:
+        """That nothing is found."""
+        return self.sought.found_nothing(self._view.keymap)
 
     def row_line(self, key: ColonyKey) -> Line:
         """A need's row."""

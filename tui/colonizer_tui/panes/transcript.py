@@ -15,7 +15,7 @@ from colonizer_tui.present import transcript as present
 from colonizer_tui.present.line import Line, Span, highlight
 from colonizer_tui.present.transcript import FOLDED_AT_FIRST, Sheet
 from colonizer_tui.present.view import View
-from colonizer_tui.widgets.keys_to import give_keys, has_keys
+from colonizer_tui.widgets.keys_to import has_keys
 from colonizer_tui.widgets.line_view import LineView
 
 
@@ -108,7 +108,7 @@ class TranscriptPane(LineView):
 
     def jump_to(self, spot: Hashable) -> None:
         """Makes an entry current."""
-        give_keys(self)
+        super().jump_to(spot)
         if isinstance(spot, int):
             self._make_current(spot + self._shift)
 

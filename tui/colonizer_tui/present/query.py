@@ -29,13 +29,6 @@ KEYS: Mapping[str, str] = {
 """Every key with the signs that may follow it."""
 
 
-def shows_all(keymap: Keymap) -> Line:
-    """By which key everything is shown again."""
-    return Span(keymap.shown("back"), "key"), Span(" shows all", "muted")
-
-
-"""The way back, said where nothing was found."""
-
 _SIGNED = re.compile(r"([a-z]+)(:|[<>]=?)", re.IGNORECASE)
 _MONEY = re.compile(r"\$?([0-9]{1,12}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})", re.ASCII)
 _AGE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)([smhdw])", re.ASCII | re.IGNORECASE)
@@ -107,6 +100,13 @@ class Query(Value):
             if _is_plain(term) and not term.is_negated:
                 pieces = highlight(pieces, term.text, "match")
         return pieces
+
+    def found_nothing(self, keymap: Keymap) -> Line:
+        """What stands in the place of rows where nothing was found, with the way back; empty for no query."""
+        if not self:
+            return ()
+        words = Span(f"    nothing fits “{self.text.strip()}”: ", "muted")
+        return words, Span(keymap.shown("back"), "key"), Span(" shows all", "muted")
 
     def found(self, colonies: Iterable[Colony], view: View, text_of: TextOf) -> list[Colony]:
         """Those of the colonies that are looked for at this moment, in their order."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from textual import events
 from textual.message import Message
 
 from colonizer_tui.present.line import Line, Span
-from colonizer_tui.widgets.keys_to import give_keys, has_keys
+from colonizer_tui.widgets.keys_to import has_keys
 from colonizer_tui.widgets.line_view import LineView
 
 K = TypeVar("K", bound=Hashable)
@@ -123,12 +123,18 @@ class KeyedList(LineView, Generic[K]):
         if (place := self._places.get(key)) is not None:
             self.repaint_line(place)
 
+    def empty_line(self) -> Line:
+        """What stands in the place of rows where there are none; nothing by default."""
+        return ()
+
     def line_count(self) -> int:
-        """One line for each row."""
-        return len(self._keys)
+        """One line for each row; one in their place where there is something to say."""
+        return len(self._keys) or bool(self.empty_line())
 
     def line_at(self, index: int) -> Line:
         """The row, after the mark of the selection."""
+        if not self._keys:
+            return self.empty_line()
         key = self._keys[index]
         is_selected = key == self._selected
         mark = Span(self.glyphs["select"], "active") if is_selected and has_keys(self) else Span(" ")
@@ -136,7 +142,7 @@ class KeyedList(LineView, Generic[K]):
 
     def ground_of(self, index: int) -> str:
         """The selected row has one."""
-        if self._keys[index] != self._selected:
+        if not self._keys or self._keys[index] != self._selected:
             return ""
         return "selection" if has_keys(self) else "selection_away"
 
@@ -146,10 +152,8 @@ class KeyedList(LineView, Generic[K]):
 
     def jump_to(self, spot: Hashable) -> None:
         """Selects a row."""
-        give_keys(self)
-        place = next((place for place, key in enumerate(self._keys) if key == spot), None)
-        if place is not None:
-            self.select(self._keys[place])
+        super().jump_to(spot)
+        self.select(cast("K", spot))
 
     def on_resize(self) -> None:
         """The selection stays in sight."""
