@@ -84,6 +84,13 @@ def test_where_there_is_little_room_trouble_is_told_before_money() -> None:
     assert " lab ○ 40s " in shown_header(*every_state(), silent(LAB), width=90)
 
 
+def test_hosts_for_which_there_is_no_room_are_counted() -> None:
+    assert shown_header(*every_state(), width=76).endswith(" ● 3 hosts  ≥$4.36 today ")
+    assert shown_header(EndpointChanged(endpoint(HQ)), EndpointChanged(endpoint(LAB)), width=64).endswith(" ● 2 hosts ")
+    notice = EndpointChanged(endpoint(LAB, notice="it may be another mothership"))
+    assert " ● check 1 host " in shown_header(*every_state(), notice, width=70)
+
+
 def test_the_count_of_needs_counts_hosts_that_do_not_answer_apart() -> None:
     needs = Tab("2", "Needs you", is_shown=False, count=1, unsure=4)
     assert "Needs you 1 +4? " in text_of(header([needs], view_of(*every_state(), silent(HQ)), 120, Glyphs()))

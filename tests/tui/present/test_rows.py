@@ -282,7 +282,7 @@ WORDS = {
 @pytest.mark.parametrize("health", Health)
 def test_a_connection_is_a_row_below_the_names_of_its_columns(health: Health, width: int) -> None:
     state = endpoint(EndpointName("a-host-with-a-very-long-name"), health=health)
-    row = endpoints.row(state, 1_204, NOW, width, GLYPHS)
+    row = endpoints.row(state, 1_204, width, GLYPHS)
     assert width_of(row) <= width
     caption = text_of(endpoints.caption(width))
     begins = caption.index("state") - 1  # a row follows the mark of the selection
@@ -293,7 +293,7 @@ def test_a_connection_is_a_row_below_the_names_of_its_columns(health: Health, wi
 
 @pytest.mark.parametrize("health", Health)
 def test_a_connections_health_has_a_word(health: Health) -> None:
-    assert f" {WORDS[health]} " in text_of(endpoints.row(endpoint(HQ, health=health), 1, NOW, 100, GLYPHS))
+    assert f" {WORDS[health]} " in text_of(endpoints.row(endpoint(HQ, health=health), 1, 100, GLYPHS))
 
 
 def told(state: EndpointState, width: int = 60) -> list[str]:
@@ -321,6 +321,8 @@ def told(state: EndpointState, width: int = 60) -> list[str]:
         ({"notice": "an engine of another version"}, "an engine of another version"),
         ({"notice": "an engine of another version"}, "live, check for 1 h"),
         (BEHIND_SSH, "Run ssh me@lab once in a terminal, to see its key and trust"),
+        ({**BEHIND_SSH, "address": "ssh://lab/7979"}, "Run ssh lab once in a terminal, to see its key and trust it;"),
+        ({**BEHIND_SSH, "address": "ssh://me@lab:2222/7979"}, "Run ssh -p 2222 me@lab once in a terminal, to see its key"),
     ],
 )  # fmt: skip
 def test_a_connection_tells_what_matters_of_it(changes: dict[str, Any], text: str) -> None:
@@ -333,6 +335,10 @@ def test_what_is_in_order_is_not_told(changes: dict[str, Any]) -> None:
     assert "clock" not in rows
     assert "asked again" not in rows
     assert "odd" not in rows
+
+
+def test_words_of_a_server_that_is_not_behind_ssh_advise_to_run_nothing() -> None:
+    assert "Run ssh" not in "\n".join(told(endpoint(HQ, **{**BEHIND_SSH, "address": "https://hq.example"})))
 
 
 @pytest.mark.parametrize(
@@ -360,7 +366,7 @@ def test_hints_name_the_keys_that_the_person_chose() -> None:
 
 
 def test_a_host_that_does_not_answer_has_no_time_of_an_answer() -> None:
-    row = endpoints.row(endpoint(HQ, health=Health.SILENT), 1, NOW, 100, GLYPHS)
+    row = endpoints.row(endpoint(HQ, health=Health.SILENT), 1, 100, GLYPHS)
     assert "ms" not in text_of(row)
 
 

@@ -262,7 +262,7 @@ class CardPane(Widget, can_focus=True):
         if self.is_open:
             is_ready = self._missing() is None
             count = f" {len(self._chosen)}" if len(self._chosen) > 1 else ""
-            key = "enter" if self._enter_sends() else "ctrl+s"
+            key = self._view.shown("enter" if self._enter_sends() else "send")
             keys = line(
                 Span(key, "key" if is_ready else "key-off"), Span(f" send{count}", "muted" if is_ready else "key-off")
             )

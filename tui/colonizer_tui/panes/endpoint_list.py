@@ -39,7 +39,7 @@ class EndpointList(KeyedList[EndpointName]):
         state = self._view.snapshot.endpoints.get(key)
         if state is None:
             return ()
-        return endpoints.row(state, self._colonies[key], self._view.now, self.text_width - 1, self.glyphs)
+        return endpoints.row(state, self._colonies[key], self.text_width - 1, self.glyphs)
 
     async def do_copy(self) -> None:
         """Copies the connection's address."""

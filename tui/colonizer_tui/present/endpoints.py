@@ -1,6 +1,7 @@
 """The rows and the details of Connections."""
 
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 from colonizer_client.snapshot import EndpointState, Health
 from colonizer_tui.present import words
@@ -32,9 +33,8 @@ def _look(state: EndpointState) -> tuple[str, str, str]:
     return _HEALTH[state.health]
 
 
-def row(state: EndpointState, colonies: int, now: float, width: int, glyphs: Glyphs) -> Line:
+def row(state: EndpointState, colonies: int, width: int, glyphs: Glyphs) -> Line:
     """A connection's row."""
-    del now
     glyph, word, role = _look(state)
     is_live = state.health is Health.LIVE
     latency = f"{state.latency_s * 1000:.0f} ms" if is_live and state.latency_s is not None else words.UNKNOWN
@@ -75,10 +75,10 @@ def details(state: EndpointState, view: View, width: int) -> Iterator[Line]:
     if state.retry_at is not None and state.retry_at > now:
         again = f"next try in {words.duration(state.retry_at - now)} · {view.shown('resume')} asks now"
         yield (Span(again, "muted"),)
-    if _UNKNOWN_KEY in state.error:
-        place = state.address.removeprefix("ssh://")
+    if state.address.startswith("ssh://") and _UNKNOWN_KEY in state.error:
+        command = _ssh_command(state.address)
         advice = (
-            f"Run ssh {place} once in a terminal, to see its key and trust it; then {view.shown('resume')} asks again."
+            f"Run {command} once in a terminal, to see its key and trust it; then {view.shown('resume')} asks again."
         )
         yield from ((Span(text),) for text in wrap(advice, width))
     if state.health is Health.SIGNED_OUT and state.is_own:
@@ -143,6 +143,13 @@ def _standing(state: EndpointState, width: int) -> Iterator[Line]:
     limits = " · ".join(bounds(standing.orgs, standing.repos, standing.max_concurrent, standing.budget_usd_per_day))
     if limits:
         yield from _facts("limits", limits, width)
+
+
+def _ssh_command(address: str) -> str:
+    """What a person types to reach the same machine themselves; the port over there is the mothership's."""
+    machine = urlsplit(address).netloc
+    place, _, port = machine.rpartition(":")
+    return f"ssh -p {port} {place}" if place and port.isdecimal() else f"ssh {machine}"
 
 
 def _followed(state: EndpointState) -> str:

@@ -40,7 +40,8 @@ def header(tabs: Sequence[Tab], view: View, width: int, glyphs: Glyphs) -> Line:
     hosts = tuple(piece for state in view.snapshot.endpoints.values() for piece in _host(state, view.now, glyphs))
     hosts = (*hosts, Span(" "))
     money, short = _money(view), _hosts_in_short(view, glyphs)
-    ways = ((*hosts, *money), hosts, (*short, *money) if _is_in_trouble(view) else money, short)
+    is_well = all(state.health is Health.LIVE and not state.notice for state in view.snapshot.endpoints.values())
+    ways = ((*hosts, *money), hosts, (*short, *money), (is_well and money) or short)
     room = width - width_of(left) - 1
     right = next((way for way in ways if width_of(way) <= room), short)
     return spread(tuple(left), right, width)
@@ -61,16 +62,15 @@ def _host(state: EndpointState, now: float, glyphs: Glyphs) -> Line:
     return Span(f"  {state.name} ", "attention"), Span(glyphs["silent"], "attention"), Span(age, "attention")
 
 
-def _is_in_trouble(view: View) -> bool:
-    return any(state.health is not Health.LIVE for state in view.snapshot.endpoints.values())
-
-
 def _hosts_in_short(view: View, glyphs: Glyphs) -> Line:
     states = view.snapshot.endpoints.values()
     down = sum(state.health is not Health.LIVE for state in states)
     if down:
         return line(Span(f"{glyphs['silent']} {down} of {len(states)} hosts down ", "attention"))
-    return line(Span(glyphs["live"] + " ", "ok"))
+    odd = sum(bool(state.notice) for state in states)
+    if odd:
+        return line(Span(f"{glyphs['live']} check {words.count(odd, 'host')} ", "attention"))
+    return line(Span(f"{glyphs['live']} ", "ok"), Span(f"{words.count(len(states), 'host')} ", "muted"))
 
 
 def _money(view: View) -> Line:

@@ -71,7 +71,7 @@ class Catalogue:
         doing.sort(key=lambda entry: (bool(entry.reason), entry.name in moving))
         blocks: dict[Kind, Sequence[Entry | Colony]] = {
             "workspace": [_action(one, "workspace", "") for one in actions if one.group == WORKSPACES],
-            "host": [_host(state, glyphs) for state in view.snapshot.endpoints.values()],
+            "host": [_host(state, glyphs, keymap.shown("connections")) for state in view.snapshot.endpoints.values()],
             "colony": [*urgent, *others],
             "action": doing,
         }
@@ -191,9 +191,9 @@ def _action(action: Action, kind: Kind, reason: str) -> Entry:
     return Entry(kind, title, action.help, name=action.name, key=action.shown, reason=reason)
 
 
-def _host(state: EndpointState, glyphs: Glyphs) -> Entry:
+def _host(state: EndpointState, glyphs: Glyphs, key: str) -> Entry:
     sign = Span(glyphs["live"], "ok") if state.health is Health.LIVE else Span(glyphs["silent"], "attention")
-    return Entry("host", state.name, f"host · {state.address}", name=state.name, sign=sign, key="7")
+    return Entry("host", state.name, f"host · {state.address}", name=state.name, sign=sign, key=key)
 
 
 def host_of(entry: Entry) -> EndpointName:
