@@ -1,14 +1,17 @@
 """What the terminal face is told of the place where it runs, and of the settings as they change."""
 
+import heapq
 import os
 
 from msgspec.structs import replace
 
 from colonizer_cli.cockpit_hosts import CockpitHosts
 from colonizer_cli.local import agent_env
-from colonizer_cli.seen import SeenColonies
+from colonizer_cli.seen import KEPT, SeenColonies
 from colonizer_cli.settings_watch import SettingsWatch
 from colonizer_cli.wiring import Wiring
+from colonizer_client.identity import EndpointName
+from colonizer_client.mothership.models import Colony
 from colonizer_config.paths import Paths
 from colonizer_config.settings import DEMO_AGENT, Loaded
 from colonizer_tui import terminal, theme
@@ -32,11 +35,14 @@ def live_surroundings(paths: Paths, loaded: Loaded, wiring: Wiring) -> Surroundi
 def keep_seen(paths: Paths, wiring: Wiring) -> None:
     """Keeps what was seen, for shells to complete ids with."""
     snapshot, seen = wiring.cockpit.snapshot, SeenColonies(paths)
-    for name, state in snapshot.endpoints.items():
-        if state.as_of is not None:
-            colonies = [colony for key, colony in snapshot.colonies.items() if key.endpoint == name]
-            newest = sorted(colonies, key=lambda colony: -colony.created_at)
-            seen.keep(name, [(colony.key.colony, colony.status) for colony in newest])
+    heard = (name for name, state in snapshot.endpoints.items() if state.as_of is not None)
+    of: dict[EndpointName, list[Colony]] = {name: [] for name in heard}
+    for key, colony in snapshot.colonies.items():
+        if key.endpoint in of:
+            of[key.endpoint].append(colony)
+    for name, colonies in of.items():
+        newest = heapq.nlargest(KEPT, colonies, key=lambda colony: colony.created_at)
+        seen.keep(name, [(colony.key.colony, colony.status) for colony in newest])
 
 
 def _surroundings(paths: Paths, loaded: Loaded, wiring: Wiring) -> Surroundings:
