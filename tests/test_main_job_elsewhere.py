@@ -43,10 +43,7 @@ def cockpit(folder: Path, clone: Clone) -> Generator[Tmux]:
         terminal.press("C-q")
 
 
-def do_the_main_job(terminal: Tmux, hq: Serving, clone: Clone) -> None:
-    terminal.shows("No colonies yet.", "hq ●", "local ●")
-    main_job.launch(terminal, "hq")
-    (colony,) = hq.colonies()
+def answer_read_and_stop(terminal: Tmux) -> None:
     main_job.answer_the_first_question(terminal)
     main_job.type_half_of_the_second_answer(terminal)
     main_job.leave_the_card(terminal)
@@ -54,6 +51,13 @@ def do_the_main_job(terminal: Tmux, hq: Serving, clone: Clone) -> None:
     main_job.answer_the_last_question(terminal)
     main_job.read_the_diff(terminal)
     main_job.stop(terminal)
+
+
+def do_the_main_job(terminal: Tmux, hq: Serving, clone: Clone) -> None:
+    terminal.shows("No colonies yet.", "hq ●", "local ●")
+    main_job.launch(terminal, "hq")
+    (colony,) = hq.colonies()
+    answer_read_and_stop(terminal)
     assert hq.colonies()[0].status == "stopped"
     main_job.resume(terminal)
     assert hq.answers(colony) == main_job.ANSWERS
@@ -82,13 +86,7 @@ def test_an_operate_token_does_all_but_launching_and_says_why(hq: Serving, clone
         terminal.shows("What should I add to this repository?")
         terminal.press("c")
         terminal.shows("the token of hq has scope operate; this needs launch")
-        main_job.answer_the_first_question(terminal)
-        main_job.type_half_of_the_second_answer(terminal)
-        main_job.leave_the_card(terminal)
-        main_job.find_the_half_and_type_the_rest(terminal)
-        main_job.answer_the_last_question(terminal)
-        main_job.read_the_diff(terminal)
-        main_job.stop(terminal)
+        answer_read_and_stop(terminal)
         main_job.resume(terminal)
     (colony,) = hq.colonies()
     assert hq.answers(colony) == main_job.ANSWERS

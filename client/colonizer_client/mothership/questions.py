@@ -42,8 +42,8 @@ class QuestionReader:
         self._considered: dict[ColonyId, tuple[str, float]] = {}
         """Status and time of change of each colony whose question was read or is about to be."""
         self._known: dict[ColonyId, OpenQuestion] = {}
-        self._looked_twice: set[ColonyId] = set()
-        """Colonies that nothing was found of twice: the list's next word on them is waited for."""
+        self._looked_again: set[ColonyId] = set()
+        """Colonies whose second look is due or was had: after it the list's next word on them is waited for."""
 
     def consider_all(self, colonies: Iterable[Colony]) -> None:
         """Considers every colony of a whole list, and forgets those that are not in it."""
@@ -76,7 +76,7 @@ class QuestionReader:
         """Forgets a colony that asks nothing, or is gone."""
         self._considered.pop(colony, None)
         self._known.pop(colony, None)
-        self._looked_twice.discard(colony)
+        self._looked_again.discard(colony)
 
     async def run(self) -> None:
         """Reads what is wanted until it is cancelled; each connection begins with reading every question anew.
@@ -84,7 +84,7 @@ class QuestionReader:
         Raises:
             SignInNeeded: The token was refused.
         """
-        for ids in (self._considered, self._reading, self._outdated, self._looked_twice):
+        for ids in (self._considered, self._reading, self._outdated, self._looked_again):
             ids.clear()
         async with asyncio.TaskGroup() as tasks:
             for _ in range(READERS):
@@ -96,8 +96,8 @@ class QuestionReader:
             self._queued.discard(colony)
             self._reading.add(colony)
             try:
-                if await self._read(colony) is None and colony not in self._looked_twice:
-                    self._looked_twice.add(colony)
+                if await self._read(colony) is None and colony not in self._looked_again:
+                    self._looked_again.add(colony)
                     tasks.create_task(self._read_later(colony, SECOND_LOOK_S))
             except NotFound:
                 self._post(QuestionRead(ColonyKey(self._endpoint, colony), None))
@@ -127,7 +127,7 @@ class QuestionReader:
         else:
             question = await self._with_its_event(colony, question)
             self._known[colony] = question
-            self._looked_twice.discard(colony)
+            self._looked_again.discard(colony)
         self._post(QuestionRead(ColonyKey(self._endpoint, colony), question))
         return question
 

@@ -120,15 +120,7 @@ class Tokens(Dialog[None]):
             self._words, self._is_fault = str(problem), True
         else:
             self._list.take(records)
-            self._words, self._is_fault = (
-                ""
-                if records
-                else (
-                    "There are no tokens but the owner's. "
-                    "One that you make is for a script or a phone, and may do only what you say."
-                ),
-                False,
-            )
+            self._words, self._is_fault = "" if records else _NO_TOKENS, False
         self._draw()
 
     def _draw(self) -> None:

@@ -68,8 +68,7 @@ def prompt_lines(
     count, is_open = len(question.prompts), spot is not None
     shown = _title(prompt, place, count, chosen, width, glyphs, is_open=is_open, is_here=is_here, unfolded=unfolded)
     if not unfolded:
-        label = labels.get(Spot(place))
-        return [labelled(shown[0], label), *shown[1:]] if label else shown
+        return [labelled(shown[0], labels.get(Spot(place), "")), *shown[1:]]
     for number, option in enumerate(prompt.options):
         is_at = is_here and spot is not None and spot.option == number
         first, *more = _option(prompt, option, number, chosen, width, glyphs, is_open=spot is not None, is_at=is_at)

@@ -9,6 +9,11 @@ from colonizer_tui.present.line import CUT, EMPTY, Line, Span, column, line, wra
 
 METHOD_WIDTH = 7
 OUTCOME_WIDTH = 9
+PATH_WIDTH = 38
+"""Where a reason stands beside the path."""
+
+_ERROR = re.compile(r'"error": "([^"]*)"')
+"""A refusal's reason, in JSON as the recorder lays it out."""
 NUMBERS_WIDTH = 18
 
 BODY_LINES = 400
@@ -70,8 +75,9 @@ def whole(passage: Passage) -> str:
 def _where(passage: Passage, room: int) -> Line:
     """The path, and beside it why it came to nothing."""
     why = _why(passage) if passage.is_fault else ""
-    path = Span(column(_middle_cut(passage.path, min(room, 38) if why else room), min(room, 38) if why else room))
-    return (path, Span(column(f" {why}", room - len(path.text)), "danger")) if why else (path,)
+    width = min(room, PATH_WIDTH) if why else room
+    path = Span(column(_middle_cut(passage.path, width), width))
+    return path, Span(column(f" {why}", room - width) if why else "", "danger")
 
 
 def _why(passage: Passage) -> str:
@@ -79,9 +85,6 @@ def _why(passage: Passage) -> str:
         return passage.outcome
     found = _ERROR.search(passage.heard)
     return "" if found is None else found[1]
-
-
-_ERROR = re.compile(r'"error": "([^"]*)"')
 
 
 def _middle_cut(path: str, width: int) -> str:
