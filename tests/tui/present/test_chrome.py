@@ -91,6 +91,13 @@ def test_hosts_for_which_there_is_no_room_are_counted() -> None:
     assert " ● check 1 host " in shown_header(*every_state(), notice, width=70)
 
 
+def test_trouble_is_told_in_fewer_letters_before_a_workspace_is_cut() -> None:
+    for width in (66, 68, 70, 72):
+        shown = shown_header(*every_state(), silent(LAB), width=width)
+        assert " Connections " in shown
+        assert "○ 1 of 3 hosts" in shown
+
+
 def test_the_count_of_needs_counts_hosts_that_do_not_answer_apart() -> None:
     needs = Tab("2", "Needs you", is_shown=False, count=1, unsure=4)
     assert "Needs you 1 +4? " in text_of(header([needs], view_of(*every_state(), silent(HQ)), 120, Glyphs()))

@@ -322,7 +322,10 @@ def told(state: EndpointState, width: int = 60) -> list[str]:
         ({"notice": "an engine of another version"}, "live, check for 1 h"),
         (BEHIND_SSH, "Run ssh me@lab once in a terminal, to see its key and trust"),
         ({**BEHIND_SSH, "address": "ssh://lab/7979"}, "Run ssh lab once in a terminal, to see its key and trust it;"),
-        ({**BEHIND_SSH, "address": "ssh://me@lab:2222/7979"}, "Run ssh -p 2222 me@lab once in a terminal, to see its key"),
+        (
+            {**BEHIND_SSH, "address": "ssh://me@lab:2222/7979"},
+            "Run ssh -p 2222 me@lab once in a terminal, to see its key",
+        ),
     ],
 )  # fmt: skip
 def test_a_connection_tells_what_matters_of_it(changes: dict[str, Any], text: str) -> None:

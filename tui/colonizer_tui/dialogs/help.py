@@ -26,7 +26,8 @@ IN_A_CARD = (
     ("enter", "pick what is under the cursor; sends a card of one single choice"),
 )
 
-KEY_WIDTH = 12
+KEY_WIDTH = 16
+"""Room for two keys with long names."""
 
 
 class HelpLines(LineView):

@@ -39,11 +39,11 @@ def header(tabs: Sequence[Tab], view: View, width: int, glyphs: Glyphs) -> Line:
         left.append(Span(" ", role))
     hosts = tuple(piece for state in view.snapshot.endpoints.values() for piece in _host(state, view.now, glyphs))
     hosts = (*hosts, Span(" "))
-    money, short = _money(view), _hosts_in_short(view, glyphs)
+    money, (short, shortest) = _money(view), _hosts_in_short(view, glyphs)
     is_well = all(state.health is Health.LIVE and not state.notice for state in view.snapshot.endpoints.values())
     ways = ((*hosts, *money), hosts, (*short, *money), (is_well and money) or short)
     room = width - width_of(left) - 1
-    right = next((way for way in ways if width_of(way) <= room), short)
+    right = next((way for way in ways if width_of(way) <= room), shortest)
     return spread(tuple(left), right, width)
 
 
@@ -62,15 +62,19 @@ def _host(state: EndpointState, now: float, glyphs: Glyphs) -> Line:
     return Span(f"  {state.name} ", "attention"), Span(glyphs["silent"], "attention"), Span(age, "attention")
 
 
-def _hosts_in_short(view: View, glyphs: Glyphs) -> Line:
+def _hosts_in_short(view: View, glyphs: Glyphs) -> tuple[Line, Line]:
+    """How the hosts are together, and the same in still fewer letters."""
     states = view.snapshot.endpoints.values()
     down = sum(state.health is not Health.LIVE for state in states)
     if down:
-        return line(Span(f"{glyphs['silent']} {down} of {len(states)} hosts down ", "attention"))
+        told = f"{glyphs['silent']} {down} of {len(states)} hosts"
+        return (Span(f"{told} down ", "attention"),), (Span(f"{told} ", "attention"),)
     odd = sum(bool(state.notice) for state in states)
     if odd:
-        return line(Span(f"{glyphs['live']} check {words.count(odd, 'host')} ", "attention"))
-    return line(Span(f"{glyphs['live']} ", "ok"), Span(f"{words.count(len(states), 'host')} ", "muted"))
+        check = Span(f"{glyphs['live']} check ", "attention")
+        return (check, Span(f"{words.count(odd, 'host')} ", "attention")), (check,)
+    sign = Span(f"{glyphs['live']} ", "ok")
+    return (sign, Span(f"{words.count(len(states), 'host')} ", "muted")), (sign,)
 
 
 def _money(view: View) -> Line:
