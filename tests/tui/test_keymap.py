@@ -10,7 +10,7 @@ from textual.keys import Keys
 
 import colonizer_tui
 from colonizer_tui import theme
-from colonizer_tui.dialogs.help import Help, HelpLines
+from colonizer_tui.dialogs.help import KEY_WIDTH, Help, HelpLines
 from colonizer_tui.keyboard import DIALOG_ACTIONS, FIELD_ACTIONS
 from colonizer_tui.keys import ACTIONS, Action, Keymap, hints_of, keymap, named_key, shown_key
 from colonizer_tui.present.line import width_of
@@ -186,7 +186,7 @@ async def test_the_help_lists_every_action_with_the_key_that_was_chosen() -> Non
         await app.push_screen(Help(found, hints_of("answer")))
         lines = app.screen.query_one(HelpLines)
         rows = [lines.line_at(place) for place in range(lines.line_count())]
-    texts = "\n".join("".join(piece.text for piece in row) for row in rows).replace(f"\n{'':12}", " ").split("\n")
+    texts = "\n".join("".join(piece.text for piece in row) for row in rows).replace(f"\n{'':{KEY_WIDTH}}", " ").split("\n")
     for action in found.actions.values():
         assert any(text.startswith(action.shown) and text.endswith(action.help) for text in texts), action.name
     assert all(width_of(row) <= 66 for row in rows)
