@@ -19,7 +19,7 @@ help:
 	@echo "make run          set up, then open the cockpit (REPO=PATH for another repository)"
 	@echo "make test         set up, then run the test suite"
 	@echo "make contract     test against the published mothership, which is installed first: that takes long"
-	@echo "make soak         run the fault storms of the tests 10000 times each (SOAK=N for another number)"
+	@echo "make soak         run the fault storms 10000 times each (SOAK=N for another number), and properties with many examples"
 	@echo "make check        types, lint and import contracts"
 	@echo "make format       format the code"
 	@echo "make screenshots  draw the pictures of the README anew"
@@ -45,6 +45,7 @@ contract:
 soak:
 	@tools/setup "$(VENV)" test
 	@PYTHONPATH=tests "$(BIN)/python" tools/soak.py "$(SOAK)"
+	"$(BIN)/python" -m pytest $(PYTEST_FLAGS) -m hypothesis --hypothesis-profile soak
 
 check:
 	@tools/setup "$(VENV)" check

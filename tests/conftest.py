@@ -7,10 +7,15 @@ import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 ALL_REQUIRED = os.environ.get("REQUIRE_ALL") == "1"
 """Whether a test that lacks its tool fails instead of being skipped (the CI sets it)."""
+
+hypothesis.settings.register_profile("quick", max_examples=40, deadline=None)
+hypothesis.settings.register_profile("soak", max_examples=2_000, deadline=None)
+hypothesis.settings.load_profile("quick")
 
 
 @pytest.fixture

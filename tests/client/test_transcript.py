@@ -6,7 +6,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -403,7 +403,6 @@ def test_a_reader_who_draws_changes_only_sees_all(log: list[tuple[Item, bool]], 
 
 
 @given(st.lists(ITEMS, max_size=40), st.lists(ITEMS, max_size=40), st.lists(ITEMS, max_size=20), st.booleans())
-@settings(max_examples=200)
 def test_an_older_page_gives_what_reading_all_anew_would(
     older: list[Item], newer: list[Item], rest: list[Item], midway: bool
 ) -> None:

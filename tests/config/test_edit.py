@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from colonizer_config.edit import SettingsEdit
@@ -298,7 +298,6 @@ def without(lines: Sequence[str], others: Sequence[str]) -> list[str] | None:
 
 
 @given(text=hand_written(), action=st.sampled_from(["stop", "go on", "new one"]))
-@settings(deadline=None, max_examples=50)
 def test_setting_a_key_changes_one_line_or_adds_lines_and_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, text: str, action: str
 ) -> None:
@@ -321,7 +320,6 @@ def test_setting_a_key_changes_one_line_or_adds_lines_and_nothing_else(
 
 
 @given(text=hand_written())
-@settings(deadline=None, max_examples=50)
 def test_an_endpoint_that_is_added_adds_lines_and_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
@@ -337,7 +335,6 @@ def test_an_endpoint_that_is_added_adds_lines_and_nothing_else(
 
 
 @given(text=hand_written())
-@settings(deadline=None, max_examples=50)
 def test_a_removed_endpoint_takes_its_own_lines_away_and_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:

@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.segment import ControlType, Segment
@@ -32,7 +32,6 @@ def is_dangerous(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in DIRECTIONS
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.one_of(odd, surrogates))
 def test_no_control_reaches_the_terminal_and_nothing_shifts(text: str) -> None:
     (segment,) = guarded(text)
@@ -41,7 +40,6 @@ def test_no_control_reaches_the_terminal_and_nothing_shifts(text: str) -> None:
     assert cell_len(segment.text) == cell_len(text)
 
 
-@settings(deadline=None)
 @given(odd)
 def test_what_is_harmless_stays(text: str) -> None:
     (segment,) = guarded(text)
@@ -70,7 +68,6 @@ def test_what_the_application_itself_does_with_the_terminal_passes() -> None:
     assert ControlGuard().apply([control, Segment("\x1b[H")], GROUND) == [control, Segment("[H")]
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.one_of(odd, surrogates))
 def test_what_is_printed_outside_keeps_its_line_feeds_and_nothing_else_that_acts(text: str) -> None:
     shown = printable(text)

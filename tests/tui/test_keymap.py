@@ -186,7 +186,9 @@ async def test_the_help_lists_every_action_with_the_key_that_was_chosen() -> Non
         await app.push_screen(Help(found, hints_of("answer")))
         lines = app.screen.query_one(HelpLines)
         rows = [lines.line_at(place) for place in range(lines.line_count())]
-    texts = "\n".join("".join(piece.text for piece in row) for row in rows).replace(f"\n{'':{KEY_WIDTH}}", " ").split("\n")
+    texts = (
+        "\n".join("".join(piece.text for piece in row) for row in rows).replace(f"\n{'':{KEY_WIDTH}}", " ").split("\n")
+    )
     for action in found.actions.values():
         assert any(text.startswith(action.shown) and text.endswith(action.help) for text in texts), action.name
     assert all(width_of(row) <= 66 for row in rows)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from colonizer_client.identity import EndpointName
@@ -151,7 +151,6 @@ marked = st.lists(
 ).map(lambda parts: safe_text(" ".join(parts)))
 
 
-@settings(deadline=None, max_examples=150)
 @given(marked, st.integers(2, 40))
 def test_of_prose_only_marks_are_left_out_and_nothing_is_wider(text: str, width: int) -> None:
     shown = prose.lines(text, width)

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from colonizer_client.mothership import decode
@@ -220,7 +220,6 @@ def test_an_unresolved_merge_leaves_the_name_of_the_file_before_it_alone(tmp_pat
     assert files == [("app.py", []), ("old.txt", [UNRESOLVED]), ("app.py", [])]
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.sampled_from(["edited", "renamed", "odd names", "binary", "a lot", "a submodule"]), st.data())
 def test_a_diff_that_is_cut_anywhere_is_read_up_to_there(name: str, data: st.DataObject) -> None:
     text, _ = changed(name)
@@ -234,7 +233,6 @@ def test_a_diff_that_is_cut_anywhere_is_read_up_to_there(name: str, data: st.Dat
         assert file.removed <= all_of_it.removed
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.lists(
         st.one_of(

@@ -1,7 +1,7 @@
 """Lines of cells: what is cut, wrapped, spread or shifted is never wider than asked, and nothing is lost unseen."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -20,7 +20,6 @@ from colonizer_tui.present.line import (
     wrap,
 )
 
-often = settings(deadline=None, max_examples=80)
 WIDE = ["日本語", "e\u0301tude", "a\u0301\u0302\u0303", "👨‍👩‍👧", "🚀", "한글", "ｆｕｌｌ", "½…·", "नमस्ते", "สวัสดี"]
 pieces = st.one_of(
     st.sampled_from(WIDE),
@@ -58,7 +57,6 @@ def test_a_cut_text_shows_that_it_was_cut(text: str, width: int, shown: str) -> 
     assert cut(text, width) == shown
 
 
-@often
 @given(rows, widths)
 def test_a_cut_text_is_never_wider_than_asked_and_is_the_beginning_of_the_whole(text: str, width: int) -> None:
     shown = cut(text, width)
@@ -66,7 +64,6 @@ def test_a_cut_text_is_never_wider_than_asked_and_is_the_beginning_of_the_whole(
     assert shown == text or text.startswith(shown.removesuffix("…").rstrip())
 
 
-@often
 @given(rows, widths, st.booleans())
 def test_a_column_is_exactly_as_wide_as_asked(text: str, width: int, right: bool) -> None:
     assert cell_len(column(text, width, right=right)) == width
@@ -77,7 +74,6 @@ def test_a_column_stands_at_its_side() -> None:
     assert column("3m", 4, right=True) == "  3m"
 
 
-@often
 @given(lines, widths)
 def test_a_fitted_line_is_never_wider_than_asked(whole: Line, width: int) -> None:
     shown = fit(whole, width)
@@ -86,7 +82,6 @@ def test_a_fitted_line_is_never_wider_than_asked(whole: Line, width: int) -> Non
         assert text_of(shown) == text_of(whole)
 
 
-@often
 @given(lines, lines, widths)
 def test_two_ends_fill_the_line_exactly_where_the_right_one_has_room(left: Line, right: Line, width: int) -> None:
     shown = spread(left, right, width)
@@ -96,7 +91,6 @@ def test_two_ends_fill_the_line_exactly_where_the_right_one_has_room(left: Line,
     assert width_of(shown) <= width
 
 
-@often
 @given(texts, st.integers(2, 40))
 def test_wrapped_lines_are_never_wider_than_asked(text: str, width: int) -> None:
     assert all(cell_len(part) <= width for part in wrap(text, width))
@@ -107,13 +101,11 @@ def test_at_a_width_of_nothing_each_narrow_character_has_its_line(width: int) ->
     assert wrap("abc", width) == ("a", "b", "c")
 
 
-@often
 @given(texts, st.integers(1, 40))
 def test_wrapping_loses_nothing_but_blanks(text: str, width: int) -> None:
     assert "".join(wrap(text, width)).replace(" ", "") == text.replace("\n", "").replace(" ", "")
 
 
-@often
 @given(texts, st.integers(1, 40))
 def test_a_line_feed_is_always_a_new_line(text: str, width: int) -> None:
     assert len(wrap(text, width)) >= text.count("\n") + 1
@@ -156,7 +148,6 @@ def test_lines_that_are_left_out_are_told(text: str, shown: tuple[str, ...]) -> 
     assert wrap(text, 4, 2) == shown
 
 
-@often
 @given(texts, st.integers(2, 40))
 def test_no_line_is_wider_because_others_are_left_out(text: str, width: int) -> None:
     shown = wrap(text, width, 2)
@@ -164,7 +155,6 @@ def test_no_line_is_wider_because_others_are_left_out(text: str, width: int) -> 
     assert all(cell_len(part) <= width for part in shown)
 
 
-@often
 @given(lines, widths)
 def test_a_shifted_line_is_narrower_by_exactly_what_was_skipped(whole: Line, cells: int) -> None:
     assert width_of(skip(whole, cells)) == max(width_of(whole) - cells, 0)
@@ -199,7 +189,6 @@ def test_a_shifted_line_keeps_its_roles() -> None:
     assert skip(line(Span("ab", "x"), Span("cd", "y")), 3) == (Span("d", "y"),)
 
 
-@often
 @given(lines, st.text(min_size=1, max_size=3).map(str.lower))
 def test_marking_what_is_found_changes_no_text(whole: Line, needle: str) -> None:
     assert text_of(highlight(whole, needle, "match")) == text_of(whole)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -163,7 +163,6 @@ def keys_of(text: str | Query) -> Sequence[object]:
 
 
 @given(TYPED)
-@settings(max_examples=300)
 def test_whatever_is_typed_is_a_query(text: str) -> None:
     made = parse(text)
     keys_of(made)
@@ -174,7 +173,6 @@ def test_whatever_is_typed_is_a_query(text: str) -> None:
 
 
 @given(TYPED)
-@settings(max_examples=300)
 def test_each_negated_term_finds_just_what_the_term_does_not(text: str) -> None:
     for term in parse(text).terms:
         if not term.is_finished:

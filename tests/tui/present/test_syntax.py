@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pygments.lexers import get_all_lexers
 
@@ -44,13 +44,11 @@ def texts_of(lines: list[Line]) -> list[str]:
     return ["".join(piece.text for piece in line) for line in lines]
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.sampled_from(PATHS + UNKNOWN), hunks)
 def test_every_line_keeps_its_text(path: str, hunk: list[str]) -> None:
     assert texts_of(coloured(path, hunk)) == [line[1:] for line in hunk]
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.sampled_from(sorted({patterns[0] for _, _, patterns, _ in get_all_lexers() if patterns})), hunks)
 def test_every_line_keeps_its_text_in_whichever_language(pattern: str, hunk: list[str]) -> None:
     path = pattern.replace("*", "a").replace("[", "").replace("]", "").replace("?", "a")

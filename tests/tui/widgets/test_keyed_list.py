@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from colonizer_tui.widgets.keyed_list import KeyedList
@@ -176,7 +176,6 @@ async def test_the_mark_shows_only_where_the_keys_go() -> None:
         assert on_screen(pilot)[:2] == [" a", "▌b"]
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(st.lists(st.sampled_from(TEN), unique=True), min_size=1, max_size=6), st.data())
 def test_there_is_a_selection_exactly_where_there_are_rows(orders: list[list[str]], data: st.DataObject) -> None:
     names = Names()
