@@ -37,7 +37,6 @@ class Deck(Widget):
     DEFAULT_CSS = """
     Deck { layout: vertical; height: 1fr; width: 1fr; layers: below above; }
     Deck #header, Deck #footer { height: 1; background: $panel; }
-    Deck > .away { display: none; }
     Deck #too-small { layer: above; dock: top; height: 100%; display: none; }
     Deck.small #too-small { display: block; }
     """
@@ -89,7 +88,7 @@ class Deck(Widget):
     async def _complete(self) -> None:
         others = [workspace for _, workspace in self._workspaces.values() if not workspace.is_attached]
         for workspace in others:
-            workspace.set_class(workspace is not self.workspace, "away")
+            workspace.display = workspace is self.workspace
         await self.mount_all(others, after=self.workspace)
         self.is_complete.set()
 
@@ -210,7 +209,7 @@ class Deck(Widget):
             self._came_from = self.workspace
         self.workspace = workspace
         for _, other in self._workspaces.values():
-            other.set_class(other is not workspace, "away")
+            other.display = other is workspace
         workspace.focus_first()
         self.call_after_refresh(self.show_again)
 

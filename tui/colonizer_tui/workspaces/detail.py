@@ -14,7 +14,6 @@ class Detail(Widget):
 
     DEFAULT_CSS = """
     Detail { layout: vertical; height: 1fr; width: 1fr; }
-    Detail > .hidden { display: none; }
     """
 
     def __init__(self, *, prefers_card: bool, id: str | None = None) -> None:  # noqa: A002  # Textual's name
@@ -34,7 +33,7 @@ class Detail(Widget):
     @property
     def shows_card(self) -> bool:
         """Whether the card is in front."""
-        return not self.card.has_class("hidden")
+        return self.card.display
 
     def show(self, key: ColonyKey | None, view: View) -> None:
         """Shows a colony as it is at this moment."""
@@ -44,8 +43,7 @@ class Detail(Widget):
         is_card = question is not None and (self.prefers_card or self._is_card_wanted)
         if not is_card and self.shows_card and self.card.is_open:
             self.card.withdraw("it does not ask this any more", view)
-        self.card.set_class(not is_card, "hidden")
-        self.inspector.set_class(is_card, "hidden")
+        self.card.display, self.inspector.display = is_card, not is_card
         if is_card and key is not None and question is not None:
             self.card.show(key, question, view)
         else:
