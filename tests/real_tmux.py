@@ -27,6 +27,8 @@ class Tmux:
         path = os.pathsep.join(filter(None, sys.path))
         # COLUMNS and LINES would be the test run's own.
         program = ["env", "-u", "COLUMNS", "-u", "LINES", f"PYTHONPATH={path}", "COLORTERM=truecolor", *argv]
+        # A server that ends with its last terminal could be met by the next one while it does.
+        self._tmux("start-server", ";", "set-option", "-s", "exit-empty", "off")
         self._tmux("new-session", "-d", "-x", "140", "-y", "40", "-c", str(folder), shlex.join(program))
 
     def close(self) -> None:
