@@ -20,8 +20,9 @@ COCKPIT = (sys.executable, "-m", "colonizer_cli.main", "tui")
 
 PATIENCE_S = 30.0
 
-_UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;]*u|\x1b\[\?[0-9;]*\$p")
-"""Requests of the kitty keyboard protocol and of modes, which pyte would draw as letters."""
+_NOT_FOR_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;]*u|\x1b\[\?[0-9;]*\$p|\x1b\[[0-9;]*m")
+"""Requests of the kitty keyboard protocol and of modes, which pyte would draw as letters, and colours, which cost it
+most of its time and change no letter."""
 
 FRAME_BEGINS, FRAME_ENDS = b"\x1b[?2026h", b"\x1b[?2026l"
 KNOWS_FRAMES, IT_DOES = b"\x1b[?2026$p", b"\x1b[?2026;2$y"
@@ -41,6 +42,7 @@ class RealTerminal:
         self.raw = bytearray()
         self._is_in_frame = False
         self.screen = pyte.Screen(columns, rows)
+        self._text: str | None = None
         self._stream = pyte.ByteStream(self.screen)
         environment = {
             **{name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "TMUX")},
@@ -61,9 +63,11 @@ class RealTerminal:
     @property
     def text(self) -> str:
         """What is on the screen."""
-        rows, columns = range(self.screen.lines), range(self.screen.columns)
-        # pyte's own `display` fails where half of a wide letter was drawn over.
-        return "\n".join("".join(self.screen.buffer[y][x].data for x in columns).rstrip() for y in rows)
+        if self._text is None:
+            rows, columns = map(self.screen.buffer.__getitem__, range(self.screen.lines)), range(self.screen.columns)
+            # pyte's own `display` fails where half of a wide letter was drawn over.
+            self._text = "\n".join("".join([row[x].data for x in columns]).rstrip() for row in rows)
+        return self._text
 
     def send(self, keys: str | bytes) -> None:
         """Types."""
@@ -85,6 +89,7 @@ class RealTerminal:
         """Gives the terminal another size."""
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.screen.resize(rows, columns)
+        self._text = None
 
     def until(self, condition: Callable[[], object], what: str = "") -> None:
         """Reads until the condition holds while no frame is half drawn."""
@@ -153,7 +158,8 @@ class RealTerminal:
         if KNOWS_FRAMES in received:
             self.send(IT_DOES)
         self._is_in_frame = self.raw.rfind(FRAME_BEGINS) > self.raw.rfind(FRAME_ENDS)
-        self._stream.feed(_UNKNOWN_TO_PYTE.sub(b"", received))
+        self._stream.feed(_NOT_FOR_PYTE.sub(b"", received))
+        self._text = None
 
 
 @contextmanager
