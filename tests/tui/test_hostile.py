@@ -26,8 +26,9 @@ guarded, notes = ControlGuard.apply, sys.argv.pop()
 
 def watched(self, segments, background):
     shown = guarded(self, segments, background)
-    with open(notes, "a") as found:
-        found.writelines(ascii(segment.text) + "\\n" for segment in segments if segment not in shown)
+    if changed := [segment for segment in segments if segment not in shown]:
+        with open(notes, "a") as found:
+            found.writelines(ascii(segment.text) + "\\n" for segment in changed)
     return shown
 
 ControlGuard.apply = watched
@@ -79,11 +80,15 @@ class Visitor:
 
     def select(self, tag: str) -> None:
         """Puts the cursor of the list on a colony, and waits until it is shown beside the list."""
-        middle = self.terminal.screen.columns // 2
         self.press(f"/{tag}", tag)
         self.press("\r", f"/ {tag}")
-        self.terminal.until(lambda: any(tag in line[middle:] for line in self.terminal.text.split("\n")), tag)
+        self.sees(tag)
         self.leave(f"/ {tag}")
+
+    def sees(self, tag: str) -> None:
+        """Waits until a colony is shown beside the list."""
+        middle = self.terminal.screen.columns // 2
+        self.terminal.until(lambda: any(tag in line[middle:] for line in self.terminal.text.split("\n")), tag)
 
     def read_whole(self) -> None:
         """Opens the viewer and reads to its end."""
@@ -93,10 +98,13 @@ class Visitor:
         self.leave("the end")
 
     def see_the_fleet(self) -> None:
-        for tag in ("FAILED", "HELD", "PARKED", "QUEUED", "IDLE", "STOPPED", "COVERED", "ODD", "ASKING"):
-            self.select(tag)
+        tags = ("HELD", "ASKING", "FAILED", "IDLE", "ODD", "COVERED", "STOPPED", "QUEUED", "PARKED")
+        for key, tag in zip("gjjjjjjjj", tags, strict=True):
+            self.press(key)
+            self.sees(tag)
             self.press("e", "y copy   esc back", "needs you")
             self.leave("y copy   esc back")
+        self.select("ASKING")
         self.terminal.shows("a opens the card", "changed · at least", "─ last")
 
     def answer(self) -> None:
@@ -162,8 +170,8 @@ class Visitor:
         self.press("o", "Which link?")
         self.leave("Which link?")
         self.press("yd]y", "@@")
-        self.press("\x10", "of 6")
-        self.leave("of 6")
+        self.press("\x10", "enter go  esc back")
+        self.leave("enter go  esc back")
         for key, text in zip("EOXA", ("ctrl+s save", "sign out   esc", "y remove it", "ctrl+s add"), strict=True):
             self.press(f"7j{key}", text)
             self.leave(text, "followed live")
