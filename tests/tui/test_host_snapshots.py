@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -16,9 +17,9 @@ from colonizer_tui.dialogs.tokens import ShownOnce, Tokens, TokenWork
 from colonizer_tui.dialogs.wire_log import WireLog
 from colonizer_tui.keys import keymap
 from moments import HQ, LAB, LOCAL, NOW, StillClock, endpoint, every_state, silent, still_app
+from pictures import SIZES, pressing, seen_from_all_sides
 from real_engine import settled, until
 from still_hosts import StillHosts
-from tui.test_snapshots import SIZES, Compare, looks_as_before
 
 LIMITED = Standing(
     is_owner=False,
@@ -76,12 +77,15 @@ STATES: dict[str, tuple[Sequence[HubEvent], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("size", ["80x24", "120x30"])
+TWO_SIZES = {size: SIZES[size] for size in ("80x24", "120x30")}
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize("state", STATES, ids=lambda name: name.replace(" ", "-"))
-def test_connections_look_as_they_did(state: str, size: str, snap_compare: Compare, tmp_path: Path) -> None:
+async def test_connections_look_as_they_did(state: str, snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     events, keys = STATES[state]
     app = still_app(tmp_path, events, hosts=StillHosts(has_keyring=False))
-    assert looks_as_before(snap_compare, app, keys, SIZES[size])
+    assert not await seen_from_all_sides(app, pressing(app, keys), snapshot, TWO_SIZES)
 
 
 def recorded() -> Recorder:
@@ -133,9 +137,9 @@ DIALOGS: dict[str, Callable[[], Screen[None]]] = {
 }
 
 
-@pytest.mark.parametrize("size", ["80x24", "120x30"])
+@pytest.mark.anyio
 @pytest.mark.parametrize("dialog", DIALOGS, ids=lambda name: name.replace(",", "").replace(" ", "-"))
-def test_a_dialog_of_a_host_looks_as_it_did(dialog: str, size: str, snap_compare: Compare, tmp_path: Path) -> None:
+async def test_a_dialog_of_a_host_looks_as_it_did(dialog: str, snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     app = still_app(tmp_path, every_state())
 
     async def open_it(pilot: Pilot[None]) -> None:
@@ -146,4 +150,4 @@ def test_a_dialog_of_a_host_looks_as_it_did(dialog: str, size: str, snap_compare
             await until(pilot, lambda: opened.is_up_to_date)
         await settled(pilot)
 
-    assert snap_compare(app, run_before=open_it, terminal_size=SIZES[size])
+    assert not await seen_from_all_sides(app, open_it, snapshot, TWO_SIZES)

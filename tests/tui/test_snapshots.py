@@ -1,10 +1,10 @@
 """How each pane looks: empty, filled, stale, in trouble; and the main screens in every size and theme."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from textual.pilot import Pilot
+from syrupy.assertion import SnapshotAssertion
 
 from colonizer_client.mothership.models import Diff, FileChange
 from colonizer_client.snapshot import (
@@ -18,7 +18,6 @@ from colonizer_client.snapshot import (
     QuestionRead,
 )
 from colonizer_tui import theme
-from colonizer_tui.app import CockpitApp
 from moments import (
     HQ,
     LAB,
@@ -36,9 +35,7 @@ from moments import (
     still_app,
     transcript_of,
 )
-from real_engine import settled, until
-
-Compare = Callable[..., bool]
+from pictures import SIZES, Compare, looks_as_before, pressing, seen_from_all_sides
 
 
 def _file_name(name: str) -> str:
@@ -56,8 +53,6 @@ CUT_DIFF = Diff("main", CUT_FILES, 7, 4, BIG_LOCKFILE + SMALL_DIFF.text, truncat
 NO_ENGINE = "the local engine cannot be started: no space left on device"
 UNSANDBOXED = endpoint(LOCAL, sandbox="none")
 
-SIZES = {"80x24": (80, 24), "120x30": (120, 30), "200x60": (200, 60)}
-
 MAIN_SCREENS: dict[str, tuple[Sequence[HubEvent], list[str]]] = {
     "fleet": (every_state(), ["j", "j"]),
     "needs you": (every_state(), ["2", "j", "j"]),
@@ -67,29 +62,13 @@ MAIN_SCREENS: dict[str, tuple[Sequence[HubEvent], list[str]]] = {
 }
 
 
-def looks_as_before(
-    compare: Compare, app: CockpitApp, keys: Sequence[str], size: tuple[int, int] = SIZES["120x30"]
-) -> bool:
-    """Whether the picture is the one that is kept, once the moment is on the screen and each key has had its effect."""
-
-    async def press(pilot: Pilot[None]) -> None:
-        await until(pilot, lambda: app.deck.view.snapshot is app.cockpit.snapshot)
-        await settled(pilot)
-        for key in keys:
-            await pilot.press(key)
-        await settled(pilot)
-
-    return compare(app, run_before=press, terminal_size=size)
-
-
-@pytest.mark.parametrize("name", [theme.DEFAULT_THEME, "colonizer-light"])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.anyio
 @pytest.mark.parametrize("screen", MAIN_SCREENS, ids=_file_name)
-def test_a_main_screen_looks_as_it_did(
-    screen: str, size: str, name: str, snap_compare: Compare, tmp_path: Path
-) -> None:
+async def test_a_main_screen_looks_as_it_did(screen: str, snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     events, keys = MAIN_SCREENS[screen]
-    assert looks_as_before(snap_compare, still_app(tmp_path, events, theme=name), keys, SIZES[size])
+    app = still_app(tmp_path, events)
+    themes = (theme.DEFAULT_THEME, "colonizer-light")
+    assert not await seen_from_all_sides(app, pressing(app, keys), snapshot, SIZES, themes)
 
 
 PANES: dict[str, tuple[Sequence[HubEvent], list[str]]] = {

@@ -46,6 +46,9 @@ class Lines(Widget):
         if shown != self._lines:
             is_higher = len(shown) != len(self._lines)
             self._lines = shown
+            if is_higher:
+                # Of two changes before its next idle moment, Textual (8.2) would keep the height measured in between.
+                self._layout_updates += 1
             self.refresh(layout=is_higher)
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
