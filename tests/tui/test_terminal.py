@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -39,19 +40,6 @@ def launch(terminal: RealTerminal, task: str = "Say hello") -> None:
     terminal.shows("What should I add to this repository?")
 
 
-@pytest.mark.parametrize(
-    ("leave", "code"),
-    [("\x11", 0), (signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, 128 + signal.SIGINT)],
-    ids=["ctrl+q", "SIGTERM", "SIGINT"],
-)
-def test_leaving_gives_the_terminal_back_as_it_was(engine: RealEngine, leave: str | int, code: int) -> None:
-    with real_terminal(*COCKPIT) as terminal:
-        terminal.shows("No colonies yet")
-        terminal.send(leave) if isinstance(leave, str) else terminal.kill(leave)
-        assert terminal.ended() == code
-        assert terminal.is_restored()
-
-
 def test_the_terminals_clipboard_is_written_to_only_when_the_person_says_so(
     engine: RealEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,57 +59,52 @@ def test_the_terminals_clipboard_is_written_to_only_when_the_person_says_so(
         assert terminal.is_restored()
 
 
-def test_quitting_from_an_open_card_sends_nothing_and_keeps_the_draft(engine: RealEngine) -> None:
-    with real_terminal(*COCKPIT) as terminal:
-        launch(terminal)
-        terminal.send("a")
-        terminal.shows("1 A guide for agents")
-        terminal.send("4half a thought")
-        terminal.shows("half a thought", "draft kept")
-        terminal.send("\x11")
-        assert terminal.ended() == 0
-        assert terminal.is_restored()
-    (colony,) = engine.colonies()
-    assert colony.status == "waiting_for_answer"
-    with real_terminal(*COCKPIT) as terminal:
-        terminal.shows("What should I add to this repository?")
-        terminal.send("a")
-        terminal.shows("half a thought")
+def has_stored(engine: RealEngine, draft: str) -> bool:
+    """Whether the draft is in the drafts' database, its log included."""
+    database = engine.paths.engine.cockpit_db
+    files = (database, database.with_name(database.name + "-wal"))
+    return any(draft.encode() in path.read_bytes() for path in files if path.exists())
 
 
-@pytest.mark.parametrize("how", ["hang up", "SIGHUP", "SIGKILL"])
-def test_a_terminal_that_goes_away_sends_nothing_and_keeps_the_draft(engine: RealEngine, how: str) -> None:
-    with real_terminal(*COCKPIT) as terminal:
-        launch(terminal)
-        terminal.send("a")
-        terminal.shows("1 A guide for agents")
-        terminal.send("4half a thought")
-        terminal.until(lambda: b"half a thought" in (engine_drafts(engine)), "the draft to be stored")
-        if how == "hang up":
-            terminal.hang_up()
-        else:
-            terminal.kill(signal.SIGHUP if how == "SIGHUP" else signal.SIGKILL)
-        if how == "SIGHUP":
-            assert terminal.ended() == 128 + signal.SIGHUP
-            assert terminal.is_restored()
-        else:
-            psutil.Process(terminal.pid).wait(20)
-    (colony,) = engine.colonies()
-    assert colony.status == "waiting_for_answer"
-    detail = engine.ask(calls.colony(colony.key.endpoint, colony.key.colony))
-    assert detail.answered == ()
+def leave(terminal: RealTerminal, how: str | int) -> None:
+    """By a key, by a signal, or because the terminal goes away."""
+    if isinstance(how, int):
+        terminal.kill(how)
+    elif how == "hang up":
+        terminal.hang_up()
+    else:
+        terminal.send(how)
+
+
+def test_however_one_leaves_an_open_card_nothing_is_sent_the_draft_is_kept_and_the_terminal_is_as_it_was(
+    engine: RealEngine,
+) -> None:
+    draft = ""
+    for how in ("\x11", signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL, "hang up"):
+        with real_terminal(*COCKPIT) as terminal:
+            if not draft:
+                launch(terminal)
+            terminal.shows("What should I add to this repository?")
+            terminal.send("a")
+            terminal.shows("1 A guide for agents", draft)
+            terminal.send("!" if draft else "4half a thought")
+            draft += "!" if draft else "half a thought"
+            terminal.shows(draft, "draft kept")
+            if how in (signal.SIGKILL, "hang up"):
+                terminal.until(partial(has_stored, engine, draft), "the draft to be stored")
+                leave(terminal, how)
+                psutil.Process(terminal.pid).wait(20)
+            else:
+                leave(terminal, how)
+                assert terminal.ended() == (128 + how if isinstance(how, int) else 0)
+                assert terminal.is_restored()
+        (colony,) = engine.colonies()
+        assert colony.status == "waiting_for_answer"
+        assert engine.ask(calls.colony(colony.key.endpoint, colony.key.colony)).answered == ()
     with cockpit() as terminal:
         terminal.shows("What should I add to this repository?")
         terminal.send("a")
-        terminal.shows("half a thought")
-
-
-def engine_drafts(engine: RealEngine) -> bytes:
-    """The bytes of the drafts' database, its log included."""
-    database = engine.paths.engine.cockpit_db
-    return b"".join(
-        path.read_bytes() for path in (database, database.with_name(database.name + "-wal")) if path.exists()
-    )
+        terminal.shows("1 A guide for agents", draft)
 
 
 def test_every_size_down_to_one_cell_is_survived_with_a_card_open(engine: RealEngine) -> None:
@@ -184,7 +167,7 @@ def engines_of_this_home() -> list[int]:
 
 
 def test_two_cockpits_opened_at_once_in_an_empty_home_share_one_engine(engine: RealEngine) -> None:
-    with cockpit(columns=240) as one, cockpit(columns=240) as other:
+    with cockpit(rows=24, columns=240) as one, cockpit(rows=24, columns=240) as other:
         other.shows("No colonies yet", "local ●")
         launch(one)
         other.shows("Say hello", "1 colony", "What should I add to this repository?")
