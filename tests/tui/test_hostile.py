@@ -134,7 +134,9 @@ class Visitor:
     def launch(self) -> None:
         self.press("c", "Colonize on hq")
         self.press("a/b\tDo it\x13", "start a second colony anyway")
-        self.press("b", "wait behind colony")
+        before = len(self.terminal.raw)
+        self.press("b")
+        self.terminal.until(lambda: b"wait behind colony" in self.terminal.raw[before:], "another refusal")
         self.leave("wait behind colony", "Colonize on hq", NO)
         self.leave("Colonize on hq")
 
