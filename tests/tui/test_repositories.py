@@ -80,35 +80,24 @@ def test_a_bare_repository_is_refused_with_the_way_out(
     assert (worktrees(Clone(folder))[1:], branches(Clone(folder))) == ([], ["main"])
 
 
-def test_a_detached_head_is_refused_with_the_way_out_and_the_form_comes_back(
+def test_a_clone_without_commits_or_on_no_branch_is_refused_with_the_way_out_and_the_form_comes_back(
     engine: RealEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clone = new_clone(tmp_path / "widgets")
-    clone.git("checkout", "--quiet", "--detach")
-    with standing_in(clone.path, monkeypatch) as terminal:
-        launch(terminal)
-        terminal.reads("has no branch checked out: run `git switch BRANCH` in", "task Say hello")
-        assert (engine.colonies(), worktrees(clone)[1:], branches(clone)) == ((), [], ["main"])
-
-        clone.git("switch", "--quiet", "main")
-        terminal.send("\x13")
-        terminal.reads("What should I add to this repository?")
-    assert [colony.title for colony in engine.colonies()] == ["Say hello"]
-
-
-def test_a_repository_without_commits_is_refused_and_the_form_comes_back(
-    engine: RealEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "new"
-    folder.mkdir()
-    clone = Clone(folder)
+    clone = Clone(tmp_path / "new")
+    clone.path.mkdir()
     clone.git("init", "--quiet", "--initial-branch=main")
-    with standing_in(folder, monkeypatch) as terminal:
+    with standing_in(clone.path, monkeypatch) as terminal:
         launch(terminal, "Begin here")
         terminal.reads("has no commit on main yet: make a first one", "task Begin here")
         assert (engine.colonies(), worktrees(clone)[1:], branches(clone)) == ((), [], [])
 
         clone.commit({"README.md": "# New\n"})
+        clone.git("checkout", "--quiet", "--detach")
+        terminal.send("\x13")
+        terminal.reads("has no branch checked out: run `git switch BRANCH` in", "task Begin here")
+        assert (engine.colonies(), worktrees(clone)[1:], branches(clone)) == ((), [], ["main"])
+
+        clone.git("switch", "--quiet", "main")
         terminal.send("\x13")
         terminal.reads("What should I add to this repository?")
     assert [colony.title for colony in engine.colonies()] == ["Begin here"]
