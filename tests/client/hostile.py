@@ -87,20 +87,22 @@ def spoilt_in(value: object) -> list[str]:
 def drawn_texts(value: object) -> Iterator[str]:
     """Every text of a value that is drawn; an exception's are its words."""
     match value:
+        case None | int() | float():
+            return
         case str():
             yield value
-        case Exception():
-            yield str(value)
         case ColonyKey() | Removed():
             return  # ids as they came, to be sent back
+        case list() | tuple():
+            for inner in cast("list[object]", value):
+                yield from drawn_texts(inner)
+        case Exception():
+            yield str(value)
         case Struct():
             yield from drawn_texts(asdict(value))
         case Mapping():
             for name, inner in cast("Mapping[str, object]", value).items():
                 if not is_raw(name):
                     yield from drawn_texts(inner)
-        case list() | tuple():
-            for inner in cast("list[object]", value):
-                yield from drawn_texts(inner)
         case _:
             return

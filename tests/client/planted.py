@@ -84,6 +84,20 @@ def _marked(value: Node, path: Path) -> Node:
 def _one_of_each(items: list[Node], path: Path) -> Iterable[Node]:
     kinds: dict[object, Node] = {}
     for item in items:
-        if path in paths(item):
+        if _has(item, path):
             kinds.setdefault(item.get("type") if isinstance(item, dict) else None, item)
     return kinds.values()
+
+
+def _has(value: Node, path: Path) -> bool:
+    """Whether the path is one of the value's."""
+    if not path:
+        return isinstance(value, str)
+    step, rest = path[0], path[1:]
+    match value:
+        case list():
+            return step == EACH and any(_has(inner, rest) for inner in value)
+        case dict():
+            return isinstance(step, str) and step in value and (rest == (KEY,) or _has(value[step], rest))
+        case _:
+            return False
