@@ -17,7 +17,7 @@ import pytest
 from websockets.sync.client import unix_connect
 
 from colonizer_engines.daemon.process import EXIT_FAILED, EXIT_HELD
-from engine_process import WAIT_S, EnginePlace, running, start, start_at_once
+from engine_process import WAIT_S, Engine, EnginePlace, running, start, start_at_once
 from real_git import new_clone
 from served_mothership import Step, say, task
 
@@ -145,28 +145,39 @@ def test_a_new_engine_takes_over_from_one_that_was_killed(place: EnginePlace) ->
         assert engine.end() == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_in_order(place: EnginePlace, number: int) -> None:
-    with running(place) as engine:
-        colony = launched(place, TURN_END)
-        agents = psutil.Process(engine.process.pid).children(recursive=True)
-        assert engine.end(number) == 0
-        assert not any(agent.is_running() and agent.status() != psutil.STATUS_ZOMBIE for agent in agents)
-    with running(place), place.client() as http:
+def ended_with_a_colony(place: EnginePlace, engine: Engine, number: int) -> str:
+    """A colony that was idle when the engine was ended by this signal."""
+    colony = launched(place, TURN_END)
+    agents = psutil.Process(engine.process.pid).children(recursive=True)
+    assert engine.end(number) == 0
+    assert not any(agent.is_running() and agent.status() != psutil.STATUS_ZOMBIE for agent in agents)
+    return colony
+
+
+def is_stopped_by_its_engine(place: EnginePlace, colony: str) -> bool:
+    with place.client() as http:
         session = http.get(f"/api/sessions/{colony}").json()
-    assert (session["status"], session["error"].startswith("the engine was stopped")) == ("stopped", True)
+    return session["status"] == "stopped" and session["error"].startswith("the engine was stopped")
 
 
-def test_hanging_up_does_not_end_it(place: EnginePlace) -> None:
+def test_a_signal_ends_it_in_order_and_its_log_holds_no_token(place: EnginePlace) -> None:
+    with running(place) as engine:
+        terminated = ended_with_a_colony(place, engine, signal.SIGTERM)
+    with running(place) as engine:
+        assert is_stopped_by_its_engine(place, terminated)
+        interrupted = ended_with_a_colony(place, engine, signal.SIGINT)
+    with running(place):
+        assert is_stopped_by_its_engine(place, interrupted)
+    log = place.folder.log.read_text(encoding="utf-8")
+    assert "runs, process" in log
+    assert place.token not in log
+
+
+def test_hanging_up_does_not_end_it_and_being_told_to_does(place: EnginePlace) -> None:
     with running(place) as engine:
         engine.process.send_signal(signal.SIGHUP)
         with place.client() as http:
             assert http.get("/api/version").status_code == 200
-
-
-def test_it_can_be_told_to_end(place: EnginePlace) -> None:
-    with running(place) as engine:
-        with place.client() as http:
             reply = http.post("/api/local/engine/stop")
         assert (reply.status_code, reply.json()) == (202, {"stopping": True})
         assert engine.process.wait(WAIT_S) == 0
@@ -232,15 +243,6 @@ def test_a_folder_of_somebody_else_is_refused(place: EnginePlace) -> None:
     engine = start(place)
     assert engine.process.wait(WAIT_S) == EXIT_FAILED
     assert "belongs to user 12345" in engine.first_words["error"]
-
-
-def test_the_log_holds_no_token(place: EnginePlace) -> None:
-    with running(place) as engine:
-        launched(place, TURN_END)
-        assert engine.end() == 0
-    log = place.folder.log.read_text(encoding="utf-8")
-    assert "runs, process" in log
-    assert place.token not in log
 
 
 def test_the_engine_loads_neither_the_faces_nor_the_client(place: EnginePlace) -> None:
