@@ -157,7 +157,7 @@ def ended_with_a_colony(place: EnginePlace, engine: Engine, number: int) -> str:
 def is_stopped_by_its_engine(place: EnginePlace, colony: str) -> bool:
     with place.client() as http:
         session = http.get(f"/api/sessions/{colony}").json()
-    return session["status"] == "stopped" and session["error"].startswith("the engine was stopped")
+    return (session["status"], session["error"].startswith("the engine was stopped")) == ("stopped", True)
 
 
 def test_a_signal_ends_it_in_order_and_its_log_holds_no_token(place: EnginePlace) -> None:
