@@ -103,20 +103,13 @@ def test_a_repository_named_alone_has_no_task_and_the_one_stood_in_is_made_known
     assert (row["repo"], row["instructions"]) == ("acme/widgets", "")
 
 
-def test_a_repository_that_is_not_known_is_refused_with_the_way_to_add_it(
+def test_an_unknown_repository_and_a_task_outside_of_any_are_refused(
     puppet: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del puppet
     monkeypatch.chdir(tmp_path)
     words = "colonizer: other/one is not known here; add it with: colonizer repo add PATH\n"
     assert colonizer("launch", "other/one", "x") == Done(1, "", words)
-
-
-def test_a_task_outside_of_any_repository_is_refused(
-    puppet: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    del puppet
-    monkeypatch.chdir(tmp_path)
     done = colonizer("launch", "x y")
     assert (done.exit, done.stdout) == (1, "")
     assert f"{tmp_path} is not in a git repository" in done.stderr
@@ -145,8 +138,11 @@ def test_what_an_agent_lacks_is_said_by_its_status(puppet: Clone) -> None:
     assert "PUPPET_ABSENT" in json.dumps(row)
 
 
-def test_repositories_are_added_listed_and_forgotten(clone: Clone, tmp_path: Path) -> None:
+def test_repositories_are_added_listed_and_forgotten_but_no_other_folder(clone: Clone, tmp_path: Path) -> None:
     other = new_clone(tmp_path / "other")
+    refused = colonizer("repo", "add", str(tmp_path))
+    assert (refused.exit, refused.stdout) == (1, "")
+    assert "not in a git repository" in refused.stderr
     assert colonizer("repo", "list") == Done(0, "", "no repositories\n")
     added = colonizer("repo", "add", ".")
     assert added == Done(0, f"repository local/widgets added ({clone.path})\n", "")
@@ -164,13 +160,6 @@ def test_repositories_are_added_listed_and_forgotten(clone: Clone, tmp_path: Pat
     assert colonizer("repo", "remove", "acme/other") == Done(0, gone, "")
     assert colonizer("repo", "remove", "acme/other").exit == 4
     assert other.path.is_dir()
-
-
-def test_a_folder_without_a_repository_is_not_added(clone: Clone, tmp_path: Path) -> None:
-    del clone
-    done = colonizer("repo", "add", str(tmp_path))
-    assert (done.exit, done.stdout) == (1, "")
-    assert "not in a git repository" in done.stderr
 
 
 def test_a_host_named_in_the_environment_does_not_lead_local_commands_astray(clone: Clone) -> None:
