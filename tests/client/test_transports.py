@@ -333,6 +333,28 @@ async def test_connections_are_kept_and_figures_noted() -> None:
         await transport.close()
 
 
+async def test_what_is_read_is_read_again_where_a_kept_connection_had_ended_and_what_is_sent_is_not() -> None:
+    seen: list[object] = []
+
+    async def script(exchange: Exchange) -> None:
+        connection = exchange.writer.get_extra_info("peername")
+        if connection in seen:
+            exchange.writer.close()
+        else:
+            await exchange.reply(200, b"{}")
+        seen.append(connection)
+
+    async with raw_server(script) as server:
+        transport = await open_transport(server.address, TOKEN)
+        await transport.run(STATUS)
+        await transport.run(STATUS)
+        assert [exchange.line for exchange in server.exchanges] == ["GET /api/status HTTP/1.1"] * 3
+        with pytest.raises(NoReply):
+            await transport.run(calls.stop(HQ, ColonyId("a1b2c3d4")))
+        assert len(server.exchanges) == 4
+        await transport.close()
+
+
 @pytest.mark.parametrize("date", ["", "yesterday", "Mon, 30 Nov 99999 10:00:00 GMT"])
 async def test_a_date_that_is_none_tells_no_skew(date: str) -> None:
     async with raw_server(lambda exchange: exchange.reply(200, b"{}", date=date)) as server:

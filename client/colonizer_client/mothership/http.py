@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+IDLE_S = 4.0
+"""How long an unused connection is kept: less than the 5 s after which common servers close theirs."""
+
 SOCKET_PING_S = 20.0
 """Both the interval of our pings and the time that an answer to one may take."""
 
@@ -85,7 +88,7 @@ class HttpTransport:
             headers=self._headers,
             transport=httpx.AsyncHTTPTransport(uds=str(server.path)) if on_socket else None,
             timeout=httpx.Timeout(REQUEST_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
-            limits=httpx.Limits(max_connections=16, max_keepalive_connections=8),
+            limits=httpx.Limits(max_connections=16, max_keepalive_connections=8, keepalive_expiry=IDLE_S),
             follow_redirects=False,
             trust_env=not _stays_here(server),
             # A TLS context takes 50 ms to make; it is made where it is used.
@@ -176,19 +179,30 @@ class HttpTransport:
         headers = dict(call.headers)
         if content is not None:
             headers["Content-Type"] = "application/json"
-        started = time.monotonic()
+        request = self._http.build_request(call.method, call.path, content=content, headers=headers)
         try:
-            async with (
-                asyncio.timeout(timeout_s),
-                self._http.stream(call.method, call.path, content=content, headers=headers) as response,
-            ):
-                self.latency_s = time.monotonic() - started
-                self._note_date(response.headers.get("Date", ""))
-                return await self._read(response)
+            async with asyncio.timeout(timeout_s):
+                try:
+                    return await self._exchange(request)
+                except httpx.RemoteProtocolError:
+                    # The server may close an unused connection just when it is used again; to read twice is harmless.
+                    if call.method != "GET":
+                        raise
+                    return await self._exchange(request)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol) as problem:
             raise Unreachable(self._words("nothing answers on", problem)) from problem
         except (httpx.HTTPError, TimeoutError) as problem:
             raise NoReply(self._words("no answer from", problem)) from problem
+
+    async def _exchange(self, request: "httpx.Request") -> Reply:
+        started = time.monotonic()
+        response = await self._http.send(request, stream=True)
+        try:
+            self.latency_s = time.monotonic() - started
+            self._note_date(response.headers.get("Date", ""))
+            return await self._read(response)
+        finally:
+            await response.aclose()
 
     async def _read(self, response: "httpx.Response") -> Reply:
         refuse_encoding(response.headers.get("Content-Encoding", ""))

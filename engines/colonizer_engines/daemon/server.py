@@ -13,6 +13,8 @@ from websockets.protocol import OPEN
 
 PING_S = 20.0
 _GOODBYE_S = 2
+_IDLE_S = 30
+"""How long an unused connection is kept: longer than clients keep theirs, lest one is closed just as it is used."""
 _MESSAGE_LIMIT_BYTES = 1024 * 1024
 
 
@@ -51,6 +53,7 @@ class Listener(uvicorn.Server):
             log_level="warning",
             server_header=False,
             date_header=False,
+            timeout_keep_alive=_IDLE_S,
             timeout_graceful_shutdown=_GOODBYE_S,
         )
         super().__init__(config)
