@@ -58,9 +58,16 @@ def engine(repository: Clone) -> Iterator[RealEngine]:
         yield running
 
 
-def agents_of(engine: RealEngine) -> list[psutil.Process]:
-    """The processes that run below the engine."""
-    return psutil.Process(engine.pid()).children(recursive=True)
+def agents_of(engine: RealEngine, terminal: RealTerminal, count: int) -> list[psutil.Process]:
+    """The processes below the engine once they are so many: its git comes and goes among them."""
+    found: list[psutil.Process] = []
+
+    def are_so_many() -> bool:
+        found[:] = psutil.Process(engine.pid()).children(recursive=True)
+        return len(found) == count
+
+    terminal.until(are_so_many, f"{count} processes below the engine")
+    return found
 
 
 def the_colony(engine: RealEngine) -> Colony:
@@ -85,18 +92,18 @@ def agent_script(engine: RealEngine) -> Path:
 
 
 def launch(engine: RealEngine, terminal: RealTerminal, task: str, behaviour: str) -> None:
-    """Launches a colony with an agent of this behaviour, which is then shown beside the list."""
+    """Launches a colony with an agent of this behaviour, on which the cursor of the list is then."""
     agent_script(engine).write_text(WORDS + behaviour)
     terminal.send("1c")
     terminal.shows("Colonize")
     terminal.send(f"{task}\x13")
-    terminal.until(lambda: "Colonize on" not in terminal.text and is_beside(terminal, task), f"{task} to be launched")
+    terminal.until(lambda: is_selected(terminal, task), f"{task} to be launched")
 
 
-def is_beside(terminal: RealTerminal, title: str) -> bool:
-    """Whether this is what is shown beside the list."""
-    middle = terminal.screen.columns // 2
-    return any(title in line[middle:] for line in terminal.text.split("\n"))
+def is_selected(terminal: RealTerminal, title: str) -> bool:
+    """Whether the cursor of the list is on the colony, and nothing lies over it."""
+    rows = terminal.text.split("\n")
+    return "Colonize on" not in terminal.text and any(row.startswith("▌") and title in row for row in rows)
 
 
 def one_that_hears_nothing_is_stopped_and_gone_before_the_next_run_begins(
@@ -120,7 +127,7 @@ live_on()
 """
     launch(engine, terminal, "Hear nothing", behaviour)
     terminal.shows("running")
-    (hanging,) = agents_of(engine)
+    (hanging,) = agents_of(engine, terminal, 1)
     terminal.send("s")
     terminal.shows("Stop this colony?")
     terminal.send("y")
@@ -227,7 +234,7 @@ os._exit(1)
     terminal.send("\r")
     terminal.shows("half a sen", "✗ make", "its agent ended before", "agent exited: exit code 1")
     assert "▍" not in terminal.text
-    assert agents_of(engine) == []
+    agents_of(engine, terminal, 0)
 
 
 def one_that_is_killed_from_outside_fails_with_the_signal_and_leaves_no_process(
@@ -243,8 +250,7 @@ while True:
 """
     launch(engine, terminal, "Be killed", behaviour)
     terminal.shows("running · last sign")
-    terminal.until(lambda: len(agents_of(engine)) == 2, "the agent and what it started, and no git of the engine")
-    family = agents_of(engine)
+    family = agents_of(engine, terminal, 2)
     family[0].kill()
     terminal.shows("failed: agent exited: killed by signal 9")
     terminal.send("2")
@@ -272,7 +278,7 @@ live_on()
     terminal.shows("Really, 1?", "a opens the card")
     terminal.send("a1")
     terminal.shows("(•) 1 Yes", "draft kept")
-    (agent,) = agents_of(engine)
+    (agent,) = agents_of(engine, terminal, 1)
     agent.kill()
     terminal.shows("failed: agent exited: killed by signal 9", "your draft is kept")
     terminal.send("\ra")
@@ -299,7 +305,7 @@ live_on()
     launch(engine, terminal, "Die at once", behaviour)
     terminal.shows("failed: agent exited: exit code 3: no key: set ODD_KEY", "Needs you 1", "r resume")
     assert the_colony(engine).status == "failed"
-    terminal.until(lambda: len(agents_of(engine)) == 1, "nobody to be there but the one that was answered")
+    agents_of(engine, terminal, 1)  # the one that was answered
     terminal.send("r")
     terminal.shows("Resume this colony?")
     terminal.send("y")
