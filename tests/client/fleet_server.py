@@ -46,6 +46,11 @@ class Socket:
     path: str
     outgoing: "asyncio.Queue[Json | int]" = field(default_factory=lambda: asyncio.Queue())
     heard: list[Json] = field(default_factory=list[Json])
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+
+    def say(self, what: Json | int) -> None:
+        """Has it sent next, a frame or the code of the end; the test may run in another thread than the server."""
+        self.loop.call_soon_threadsafe(self.outgoing.put_nowait, what)
 
 
 @dataclass
@@ -90,13 +95,13 @@ class FleetServer:
 
     def push(self, path: str, frame: Json) -> None:
         for socket in self.at(path):
-            socket.outgoing.put_nowait(frame)
+            socket.say(frame)
 
     def end(self, path: str, code: int = 1000) -> None:
         """Closes the sockets of a path."""
         for socket in self.at(path):
             self.sockets.remove(socket)
-            socket.outgoing.put_nowait(code)
+            socket.say(code)
 
     def now(self) -> str:
         self._moment += 1

@@ -285,7 +285,7 @@ async def test_the_wire_log_shows_what_passes_while_it_is_open_and_no_secret() -
         await it.press("L")
         await it.shows("Wire log of hq", "nothing has passed yet")
         await it.press("r")
-        await it.shows("/api/tokens/self", "200", "/api/stream")
+        await it.shows("/api/tokens/self", "200", "/api/stream", '"type": "orgs"')  # the last of what comes at first
         it.server.put("c0ffee01", issue_title=f"The token is {FIRST_TOKEN}")
         it.server.questions["c0ffee01"] = question_body("q-1")
         await it.shows("heard", "‹redacted 64 chars›")
