@@ -1,0 +1,1 @@
+"""The embedded colony kernel: which actions are safe, and whom to trust with them."""

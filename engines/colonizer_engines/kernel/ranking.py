@@ -1,0 +1,54 @@
+"""The strongest traces of a field, without looking at the others.
+
+Traces of one decay keep their order while they fade, so each decay has a heap of its own; an entry that was
+overtaken by a later deposit stays until it comes up or the heap is mostly such entries.
+"""
+
+from heapq import heapify, heappop, heappush
+
+from colonizer_engines.kernel.signals import Decay
+from colonizer_engines.kernel.trace import Trace
+
+_Entry = tuple[float, int, Trace]
+
+_SPARE = 64
+"""How many overtaken entries are always let be."""
+
+
+class Ranking:
+    """Traces by strength, strongest first; ties by age, oldest first."""
+
+    def __init__(self) -> None:
+        self._heaps: dict[Decay, list[_Entry]] = {decay: [] for decay in Decay}
+
+    def put(self, trace: Trace, live: int) -> None:
+        """Ranks the trace anew; `live` is how many traces the field has."""
+        heap = self._heaps[trace.decay]
+        heappush(heap, (-trace.rank, trace.order, trace))
+        if len(heap) > 2 * live + _SPARE:
+            heap[:] = {entry[1]: entry for entry in heap if _current(entry, trace.decay)}.values()
+            heapify(heap)
+
+    def candidates(self, limit: int) -> list[Trace]:
+        """The `limit` strongest traces of every decay, in no order."""
+        return [trace for decay, heap in self._heaps.items() for trace in _first(heap, decay, limit)]
+
+    def clear(self) -> None:
+        """Forgets all traces."""
+        for heap in self._heaps.values():
+            heap.clear()
+
+
+def _current(entry: _Entry, decay: Decay) -> bool:
+    return entry[2].rank == -entry[0] and entry[2].decay is decay
+
+
+def _first(heap: list[_Entry], decay: Decay, limit: int) -> list[Trace]:
+    found: dict[int, _Entry] = {}
+    while heap and len(found) < limit:
+        entry = heappop(heap)
+        if _current(entry, decay):
+            found[entry[1]] = entry
+    for entry in found.values():
+        heappush(heap, entry)
+    return [entry[2] for entry in found.values()]

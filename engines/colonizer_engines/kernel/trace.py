@@ -1,0 +1,31 @@
+"""One trace of the field."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from colonizer_engines.kernel.signals import Decay, SignalType, Source
+
+
+@dataclass(slots=True, eq=False)
+class Trace:
+    """What one location has of one signal type. A fading trace is not touched: its strength is worked out when read."""
+
+    location: str
+    kind: SignalType
+    order: int
+    """Its place among all traces by the time at which they appeared."""
+    strength: float
+    """Its strength, 0..10, at the tick `as_of`."""
+    as_of: int
+    dies_at: int
+    """The tick that removes it."""
+    rank: float
+    """The law's number for it; not a number once the trace is gone."""
+    decay: Decay
+    source: Source
+    evidence: Mapping[str, object]
+    """What the newest deposit came with."""
+    updated_at: float
+    """When it last grew, Unix seconds."""
+    last_reinforced: float
+    """When it was last deposited, Unix seconds."""

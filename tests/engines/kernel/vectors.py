@@ -1,0 +1,66 @@
+"""What the recorded kernel answered, and whether another answer is the same."""
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_DATA = Path(__file__).parents[2] / "data/kernel"
+
+Json = dict[str, Any]
+
+_INDEX = re.compile(r"\[\d+\]")
+_FACT = re.compile(r"=([^\s>]+)")
+"""The values in a token that stands for a free text."""
+
+
+@cache
+def rows(name: str) -> tuple[Json, ...]:
+    """All rows of `calls` or `internal`, in their order."""
+    with gzip.open(_DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return tuple(map(json.loads, lines))
+
+
+def cases(name: str) -> dict[str, list[Json]]:
+    """The rows by case; each case is of one kernel."""
+    return {case: list(found) for case, found in groupby(rows(name), key=lambda row: row["case"])}
+
+
+def differences(row: Json, ours: object) -> list[str]:
+    """Where the answer is not the recorded one, in words."""
+    volatile = {path.partition(" ")[0] for path in row.get("volatile", ())}
+    return list(_differences("$", row["result"], ours, volatile, set(row.get("prose", ()))))
+
+
+def _differences(path: str, theirs: Any, ours: Any, volatile: set[str], prose: set[str]) -> Iterator[str]:
+    place = _INDEX.sub("[*]", path)
+    if place in volatile:
+        if type(theirs) is not type(ours) or (isinstance(theirs, list) and len(theirs) != len(ours)):
+            yield f"{path}: {ours!r} is not like {theirs!r}"
+    elif isinstance(theirs, dict) and isinstance(ours, dict):
+        if theirs.keys() != ours.keys():
+            yield f"{path}: has {sorted(ours)}, not {sorted(theirs)}"
+            return
+        for name in theirs:
+            yield from _differences(f"{path}.{name}", theirs[name], ours[name], volatile, prose)
+    elif isinstance(theirs, list) and isinstance(ours, list):
+        if len(theirs) != len(ours):
+            yield f"{path}: {len(ours)} items, not {len(theirs)}: {ours!r}"
+            return
+        for number, (one, other) in enumerate(zip(theirs, ours, strict=True)):
+            yield from _differences(f"{path}[{number}]", one, other, volatile, prose)
+    elif place in prose or place.removesuffix("[*]") in prose:
+        facts = _FACT.findall(str(theirs))
+        if not isinstance(ours, str) or not ours or any(fact not in ours for fact in facts):
+            yield f"{path}: {ours!r} does not say {theirs!r}"
+    elif isinstance(theirs, bool) or not isinstance(theirs, int | float):
+        if theirs != ours or type(theirs) is not type(ours):
+            yield f"{path}: {ours!r}, not {theirs!r}"
+    elif not isinstance(ours, int | float) or ours != pytest.approx(theirs, rel=0, abs=1e-9):
+        yield f"{path}: {ours!r}, not {theirs!r}"
