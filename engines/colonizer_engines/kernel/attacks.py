@@ -69,7 +69,7 @@ _VAGUE_OUTCOME = (
     _words("seamlessly"),
     _words("stable"),
 )
-_DUTY = _words(*(f"{verb}s?" for verb in "handle manage coordinate orchestrate provide implement support wrap".split()))
+_DUTY = _words("(?:handle|manage|coordinate|orchestrate|provide|implement|support|wrap)s?")
 _DURABLE = (
     _words("create", "add", "introduce", "migrate", "refactor", "replace"),
     _words("module", "service", "framework", "platform", "pipeline", "integration"),
@@ -184,7 +184,8 @@ def _scope(plan: Plan, rules: AttackRules) -> Iterator[Finding]:
             AttackVector.SCOPE_CREEP,
             Severity.CRITICAL if critical else Severity.HIGH,
             evidence,
-            "Destructive actions require a `scope` field enumerating all affected files, callers, and dependent modules.",
+            "Destructive actions require a `scope` field enumerating all affected files, callers,"
+            " and dependent modules.",
         )
     if not plan.scope:
         return

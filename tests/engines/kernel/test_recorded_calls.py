@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from colonizer_engines.kernel.errors import ToolProblem
 from colonizer_engines.kernel.kernel import Kernel
 from colonizer_engines.kernel.rules import CODOMYRMEX_1_3
 from colonizer_engines.kernel.tools import call
-
 from engines.kernel.vectors import Json, cases, differences
 
 _CASES = cases("calls")

@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,10 @@ def rows(name: str) -> tuple[Json, ...]:
 
 def cases(name: str) -> dict[str, list[Json]]:
     """The rows by case; each case is of one kernel."""
-    return {case: list(found) for case, found in groupby(rows(name), key=lambda row: row["case"])}
+    found: dict[str, list[Json]] = {}
+    for row in rows(name):
+        found.setdefault(row["case"], []).append(row)
+    return found
 
 
 def differences(row: Json, ours: object) -> list[str]:
