@@ -4,9 +4,8 @@ A call fills the journal with what it touched; whoever keeps the state takes it 
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import cast
 from uuid import uuid4
 
 from colonizer_engines.kernel.agents import Agent, Agents
@@ -16,7 +15,7 @@ from colonizer_engines.kernel.falsification import RepositoryAccess, findings_of
 from colonizer_engines.kernel.field import Deposit, Field
 from colonizer_engines.kernel.findings import Finding, Severity
 from colonizer_engines.kernel.gate import Case, Decision, Verdict, judge
-from colonizer_engines.kernel.ledger import CEILINGS, DIMENSIONS, PERIOD_S, Cost, Ledger
+from colonizer_engines.kernel.ledger import CEILINGS, PERIOD_S, Cost, Ledger, reported_cost
 from colonizer_engines.kernel.plan import Plan
 from colonizer_engines.kernel.pruning import IDLE_AFTER_S, Candidate, Module, protection, scan
 from colonizer_engines.kernel.records import (
@@ -31,7 +30,7 @@ from colonizer_engines.kernel.records import (
 )
 from colonizer_engines.kernel.roles import clamp_trust, trust_delta
 from colonizer_engines.kernel.rules import PROPOSAL_ESTIMATE, Rules
-from colonizer_engines.kernel.signals import Decay, SignalType, Source, key_of
+from colonizer_engines.kernel.signals import FAST, NORMAL, SLOW, SignalType, Source, key_of
 from colonizer_engines.kernel.trace import Trace
 
 CONSEQUENCES_LIMIT = 1000
@@ -117,15 +116,7 @@ class Outcome:
     @property
     def consumed(self) -> Cost:
         """What it took of the budget."""
-        if not isinstance(self.cost, Mapping) or not self.cost:
-            return self.estimate
-        amounts = cast("Mapping[str, float]", self.cost)
-        if not amounts.keys() <= set(DIMENSIONS):
-            return self.estimate
-        try:
-            return Cost(**cast("dict[str, int]", dict(amounts)))
-        except (BadArgument, TypeError):
-            return self.estimate
+        return reported_cost(self.cost) or self.estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +134,8 @@ class Journal:
     """What a call touched."""
 
     traces: dict[str, Trace] = field(default_factory=dict[str, Trace])
+    removed: list[str] = field(default_factory=list[str])
+    """Keys of traces that a tick removed."""
     agents: dict[str, Agent] = field(default_factory=dict[str, Agent])
     changes: list[AnyChange] = field(default_factory=list[AnyChange])
     cleared: bool = False
@@ -258,6 +251,7 @@ class Colony:
         """Moves the field one tick on."""
         gone = self.field.advance()
         self.ledger.roll(now)
+        self.journal.removed.extend(key_of(trace.location, trace.kind) for trace in gone)
         self._note(Ticked(self._next_number(), self.field.tick, now, len(gone)))
 
     def prune(self, now: float) -> list[Candidate]:
@@ -306,7 +300,7 @@ class Colony:
             if finding.severity in marks:
                 kind, strength = marks[finding.severity]
                 evidence = {"attack_vector": finding.vector.value, "claim": finding.claim}
-                self.deposit(Deposit(target, kind, strength, Decay.FAST, Source.AGENT, evidence), now)
+                self.deposit(Deposit(target, kind, strength, FAST, Source.AGENT, evidence), now)
 
     def _mark_verdict(
         self, proposal_id: str, target: str, verdict: Verdict, findings: Sequence[Finding], trust: float, now: float
@@ -314,9 +308,7 @@ class Colony:
         if verdict.decision is Decision.REFUSE:
             strength = 1 + 3 * max_weight(findings)
             evidence: dict[str, object] = {"proposal_id": proposal_id, "reason": verdict.reason}
-            self.deposit(
-                Deposit(target, SignalType.FAILURE, strength, Decay.NORMAL, Source.AGENT, evidence, trust), now
-            )
+            self.deposit(Deposit(target, SignalType.FAILURE, strength, NORMAL, Source.AGENT, evidence, trust), now)
             return
         grave = [finding for finding in findings if finding.severity in _GRAVE]
         if grave:
@@ -326,7 +318,7 @@ class Colony:
                 "max_severity": self._shown_maximum(grave),
             }
             strength = min(3.0, 0.8 * len(grave))
-            self.deposit(Deposit(target, SignalType.RISK, strength, Decay.FAST, Source.AGENT, evidence, trust), now)
+            self.deposit(Deposit(target, SignalType.RISK, strength, FAST, Source.AGENT, evidence, trust), now)
 
     def _mark_outcome(self, outcome: Outcome, now: float) -> None:
         target = outcome.target
@@ -342,7 +334,7 @@ class Colony:
             evidence |= {"action_type": outcome.action_type, "actual_outcome": outcome.actual_outcome}
             decay = self.rules.test_failure_decay
             self.deposit(Deposit(target, SignalType.FAILURE, 2.0, decay, Source.TEST, evidence), now)
-        used = Deposit(target, SignalType.DEPENDENCY, 0.5, Decay.SLOW, Source.RUNTIME, {"agent_id": outcome.agent_id})
+        used = Deposit(target, SignalType.DEPENDENCY, 0.5, SLOW, Source.RUNTIME, {"agent_id": outcome.agent_id})
         self.deposit(used, now)
 
     # Changes
@@ -362,10 +354,10 @@ class Colony:
             self.field.tick,
             now,
             trace.location,
-            trace.kind.value,
+            trace.kind,
             trace.strength,
-            trace.decay.value,
-            trace.source.value,
+            trace.decay,
+            trace.source,
         )
         self._note(mark)
 
@@ -401,8 +393,7 @@ class Colony:
 
     def _idle_modules(self, now: float) -> list[Module]:
         """Modules with a dependency trace that nobody touched for long, those with the strongest traces first."""
-        traces = self.field.last_deposited_before(now - IDLE_AFTER_S)
-        idle = [trace for trace in traces if f":{SignalType.DEPENDENCY}" in key_of(trace.location, trace.kind)]
+        idle = self.field.dependencies_before(now - IDLE_AFTER_S)
         if idle and len(self.field) > _REGISTRY_LIMIT:
             strongest = set(self.field.strongest(_REGISTRY_LIMIT))
             idle = [trace for trace in idle if trace in strongest]

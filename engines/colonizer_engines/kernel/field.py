@@ -1,12 +1,13 @@
 """The pheromone field: traces by location and signal type, and how they grow and fade (spec 5).
 
-A tick costs what it removes: each trace stands in the bucket of the tick at which it goes.
+A tick costs what grew in it and what it removes: each trace stands in the bucket of the tick at which it goes.
 """
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import takewhile
+
+import msgspec
 
 from colonizer_engines.kernel.errors import BadArgument
 from colonizer_engines.kernel.evaporation import Evaporation
@@ -15,7 +16,6 @@ from colonizer_engines.kernel.signals import (
     MAX_DEPOSIT,
     MAX_STRENGTH,
     REINFORCEMENT,
-    SOURCE_WEIGHTS,
     Decay,
     SignalType,
     Source,
@@ -23,11 +23,11 @@ from colonizer_engines.kernel.signals import (
 )
 from colonizer_engines.kernel.trace import Trace
 
-_GONE = math.nan
+_DEPENDENCY = f":{SignalType.DEPENDENCY}"
+"""What a key holds that stands for a dependency; a location may hold it too (spec 12)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deposit:
+class Deposit(msgspec.Struct, frozen=True):
     """What somebody leaves at a location."""
 
     location: str
@@ -40,17 +40,6 @@ class Deposit:
     trust: float = 1.0
     """How far the one who leaves it is trusted, 0..1."""
 
-    def __post_init__(self) -> None:
-        """Checks the place and the strength.
-
-        Raises:
-            BadArgument: The location is empty, or the strength is negative or no number.
-        """
-        if not self.location:
-            raise BadArgument("location", "location must not be empty")
-        if not self.strength >= 0:
-            raise BadArgument("strength", f"strength must be 0 or more, not {self.strength}")
-
 
 class Field:
     """All traces, at one tick."""
@@ -58,8 +47,14 @@ class Field:
     def __init__(self, law: Evaporation) -> None:
         self._law = law
         self._traces: dict[str, Trace] = {}
+        self._dependencies: dict[str, Trace] = {}
+        """Those traces whose keys stand for dependencies, in the order of their last deposits."""
         self._dying: dict[int, set[Trace]] = {}
         self._ranking = Ranking()
+        self._unscheduled: set[Trace] = set()
+        """Traces that grew in this tick: when they go is worked out at its end, once for all their growth."""
+        self._unranked: set[Trace] = set()
+        """Traces that grew since somebody asked for the strongest."""
         self._appeared = 0
         self._tick = 0
 
@@ -68,7 +63,7 @@ class Field:
         return len(self._traces)
 
     def __iter__(self) -> Iterator[Trace]:
-        """All traces, those first that were deposited longest ago."""
+        """All traces, oldest first."""
         return iter(self._traces.values())
 
     @property
@@ -93,51 +88,62 @@ class Field:
         return trace.strength
 
     def deposit(self, deposit: Deposit, now: float) -> Trace | None:
-        """The trace that the deposit made or made stronger; None where nothing came of it."""
-        added = min(deposit.strength, MAX_DEPOSIT) * SOURCE_WEIGHTS[deposit.source] * deposit.trust
-        trace = self._traces.get(key_of(deposit.location, deposit.kind))
+        """The trace that the deposit made or made stronger; None where nothing came of it.
+
+        Raises:
+            BadArgument: The location is empty, or the strength is negative or no number.
+        """
+        if not deposit.location:
+            raise BadArgument("location", "location must not be empty")
+        if not deposit.strength >= 0:
+            raise BadArgument("strength", f"strength must be 0 or more, not {deposit.strength}")
+        added = min(deposit.strength, MAX_DEPOSIT) * deposit.source.weight * deposit.trust
+        key = key_of(deposit.location, deposit.kind)
+        trace = self._traces.get(key)
         if trace is None:
             if added <= 0:
                 return None
-            trace = self._appear(deposit, now)
-            strength = 0.0
-        else:
-            strength = self.strength_of(trace)
-        if deposit.decay is not trace.decay:
-            trace.decay, trace.rank = deposit.decay, _GONE
-        trace.source, trace.evidence = deposit.source, deposit.evidence
-        # The traces stand in the order of their last deposits.
-        key = key_of(deposit.location, deposit.kind)
-        self._traces[key] = self._traces.pop(key)
-        trace.updated_at = trace.last_reinforced = now
-        self._set_strength(trace, min(strength + added, MAX_STRENGTH))
+            trace = self._appear(key, deposit)
+        strength = self.strength_of(trace)
+        trace.decay, trace.source, trace.evidence = deposit.decay, deposit.source, deposit.evidence
+        trace.last_reinforced = now
+        if _DEPENDENCY in key:
+            self._dependencies.pop(key, None)
+            self._dependencies[key] = trace
+        self._grow(trace, strength + added, now)
         return trace
 
     def reinforce(self, location: str, kind: SignalType, now: float) -> Trace | None:
         """The location's trace of this type, made a little stronger; None where it has none."""
         trace = self._traces.get(key_of(location, kind))
         if trace is not None:
-            trace.updated_at = now
-            self._set_strength(trace, min(self.strength_of(trace) + REINFORCEMENT, MAX_STRENGTH))
+            self._grow(trace, self.strength_of(trace) + REINFORCEMENT, now)
         return trace
 
     def advance(self) -> tuple[Trace, ...]:
         """The traces that this tick removed."""
+        for trace in self._unscheduled:
+            self._schedule(trace)
+        self._unscheduled.clear()
         self._tick += 1
         gone = tuple(self._dying.pop(self._tick, ()))
         for trace in gone:
-            trace.rank = _GONE
-            del self._traces[key_of(trace.location, trace.kind)]
+            key = key_of(trace.location, trace.kind)
+            del self._traces[key]
+            self._dependencies.pop(key, None)
+            trace.rank = math.nan
+        self._unranked.difference_update(gone)
         return gone
 
     def clear(self) -> int:
         """How many traces there were; none is left, and the ticks start anew."""
         cleared = len(self._traces)
-        for trace in self._traces.values():
-            trace.rank = _GONE
         self._traces.clear()
+        self._dependencies.clear()
         self._dying.clear()
         self._ranking.clear()
+        self._unscheduled.clear()
+        self._unranked.clear()
         self._tick = 0
         return cleared
 
@@ -145,23 +151,31 @@ class Field:
         """Takes over what an earlier field had at this tick, in place of all that is here."""
         self.clear()
         self._tick = tick
-        for trace in sorted(traces, key=lambda trace: trace.last_reinforced):
-            self._traces[key_of(trace.location, trace.kind)] = trace
-            self._appeared = max(self._appeared, trace.order + 1)
-            trace.dies_at = -1
-            self._set_strength(trace, self.strength_of(trace))
+        for trace in sorted(traces, key=lambda trace: trace.order):
+            key = key_of(trace.location, trace.kind)
+            self._traces[key] = trace
+            self._appeared = trace.order + 1
+            self.strength_of(trace)
+        self._unscheduled.update(self._traces.values())
+        self._unranked.update(self._traces.values())
+        dependencies = [(key, trace) for key, trace in self._traces.items() if _DEPENDENCY in key]
+        self._dependencies.update(sorted(dependencies, key=lambda pair: pair[1].last_reinforced))
 
     def strongest(self, limit: int) -> list[Trace]:
         """Up to `limit` traces, strongest first; ties by age."""
+        for trace in self._unranked:
+            trace.rank = self._law.rank(self.strength_of(trace), trace.decay, self._tick)
+        self._ranking.put(self._unranked, len(self._traces))
+        self._unranked.clear()
         return self.by_strength(self._ranking.candidates(limit))[:limit]
 
     def by_strength(self, traces: Iterable[Trace]) -> list[Trace]:
         """The traces, strongest first; ties by age."""
         return sorted(traces, key=lambda trace: (-self.strength_of(trace), trace.order))
 
-    def last_deposited_before(self, moment: float) -> list[Trace]:
-        """The traces whose last deposit was before the moment, in Unix seconds."""
-        return list(takewhile(lambda trace: trace.last_reinforced < moment, self._traces.values()))
+    def dependencies_before(self, moment: float) -> list[Trace]:
+        """The traces that stand for dependencies and were last deposited before the moment, in Unix seconds."""
+        return list(takewhile(lambda trace: trace.last_reinforced < moment, self._dependencies.values()))
 
     def pressure(self, location: str, kind: SignalType) -> list[Trace]:
         """The traces of this type at the location and below it (after `.` or `/`), strongest first."""
@@ -172,37 +186,33 @@ class Field:
             if trace.kind is kind and (trace.location == location or (location and trace.location.startswith(below)))
         )
 
-    def _appear(self, deposit: Deposit, now: float) -> Trace:
-        trace = Trace(
-            location=deposit.location,
-            kind=deposit.kind,
-            order=self._appeared,
-            strength=0.0,
-            as_of=self._tick,
-            dies_at=-1,
-            rank=_GONE,
-            decay=deposit.decay,
-            source=deposit.source,
-            evidence=deposit.evidence,
-            updated_at=now,
-            last_reinforced=now,
+    def _appear(self, key: str, deposit: Deposit) -> Trace:
+        trace = self._traces[key] = Trace(
+            deposit.location,
+            deposit.kind,
+            self._appeared,
+            0.0,
+            self._tick,
+            deposit.decay,
+            deposit.source,
+            deposit.evidence,
+            0.0,
+            0.0,
         )
         self._appeared += 1
-        self._traces[key_of(deposit.location, deposit.kind)] = trace
         return trace
 
-    def _set_strength(self, trace: Trace, strength: float) -> None:
-        trace.strength = strength
-        trace.as_of = self._tick
-        dies_at = self._tick + self._law.lifetime(strength, trace.decay)
-        if dies_at != trace.dies_at:
-            self._move(trace, dies_at)
-        rank = self._law.rank(strength, trace.decay, self._tick)
-        if rank != trace.rank:
-            trace.rank = rank
-            self._ranking.put(trace, len(self._traces))
+    def _grow(self, trace: Trace, strength: float, now: float) -> None:
+        trace.strength = min(strength, MAX_STRENGTH)
+        trace.updated_at = now
+        self._unscheduled.add(trace)
+        self._unranked.add(trace)
 
-    def _move(self, trace: Trace, dies_at: int) -> None:
+    def _schedule(self, trace: Trace) -> None:
+        """Puts the trace into the bucket of the tick at which it goes."""
+        dies_at = self._tick + self._law.lifetime(trace.strength, trace.decay)
+        if dies_at == trace.dies_at:
+            return
         bucket = self._dying.get(trace.dies_at)
         if bucket is not None:
             bucket.discard(trace)

@@ -213,11 +213,10 @@ class Kernel:
 
     def history_of(self, location: str, signal_type: SignalType) -> list[Marked]:
         """The kept marks of one trace, oldest first; between two marks the law says how strong it was."""
-        kind = signal_type.value
         return [
             change
             for change in self.changes_after(0)
-            if isinstance(change, Marked) and change.location == location and change.signal_type == kind
+            if isinstance(change, Marked) and change.location == location and change.signal_type is signal_type
         ]
 
     @contextmanager

@@ -1,6 +1,8 @@
 """The resource ledger: what a period may cost, and what it did (spec 6)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import cast
 
 from colonizer_engines.kernel.errors import BadArgument
 
@@ -94,6 +96,17 @@ class Ledger:
             name: {"used": _shown(getattr(self.used, name)), "max": getattr(self.ceilings, name)} for name in DIMENSIONS
         }
         return rows | {"period_start": self.period_start}
+
+
+def reported_cost(value: object) -> Cost | None:
+    """The cost that a caller's value states; None where it states none, or none that is valid."""
+    amounts = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
+    if not amounts or not amounts.keys() <= set(DIMENSIONS):
+        return None
+    try:
+        return Cost(**cast("dict[str, int]", dict(amounts)))
+    except (BadArgument, TypeError):
+        return None
 
 
 def _shown(amount: float) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
+_WORD = re.compile(r"\w+")
 _SEPARATORS = re.compile(r"[,;\n]")
 
 
@@ -19,12 +20,17 @@ class Plan:
     rationale: str
     rollback_plan: str
     scope: str
+    words: frozenset[str]
+    """All words, in small letters, of action type, target, rationale and scope."""
 
     @classmethod
     def of(cls, fields: Mapping[str, object]) -> "Plan":
         """The plan with these fields."""
         names = ("agent_id", "action_type", "target", "rationale", "rollback_plan", "scope")
-        return cls(fields, *(as_text(fields[name]) if name in fields else "" for name in names))
+        texts = [as_text(fields[name]) if name in fields else "" for name in names]
+        _, action, target, rationale, _, scope = texts
+        words = frozenset(_WORD.findall(f"{action} {target} {rationale} {scope}".lower()))
+        return cls(fields, *texts, words)
 
     @property
     def summary(self) -> str:

@@ -4,6 +4,8 @@ Traces of one decay keep their order while they fade, so each decay has a heap o
 overtaken by a later deposit stays until it comes up or the heap is mostly such entries.
 """
 
+from collections import defaultdict
+from collections.abc import Collection
 from heapq import heapify, heappop, heappush
 
 from colonizer_engines.kernel.signals import Decay
@@ -19,15 +21,25 @@ class Ranking:
     """Traces by strength, strongest first; ties by age, oldest first."""
 
     def __init__(self) -> None:
-        self._heaps: dict[Decay, list[_Entry]] = {decay: [] for decay in Decay}
+        self._heaps: defaultdict[Decay, list[_Entry]] = defaultdict(list)
 
-    def put(self, trace: Trace, live: int) -> None:
-        """Ranks the trace anew; `live` is how many traces the field has."""
-        heap = self._heaps[trace.decay]
-        heappush(heap, (-trace.rank, trace.order, trace))
-        if len(heap) > 2 * live + _SPARE:
-            heap[:] = {entry[1]: entry for entry in heap if _current(entry, trace.decay)}.values()
-            heapify(heap)
+    def put(self, traces: Collection[Trace], live: int) -> None:
+        """Ranks the traces anew; `live` is how many the field has."""
+        grown: defaultdict[Decay, list[_Entry]] = defaultdict(list)
+        for trace in traces:
+            grown[trace.decay].append((-trace.rank, trace.order, trace))
+        for decay, entries in grown.items():
+            heap = self._heaps[decay]
+            if len(heap) + len(entries) > 2 * live + _SPARE:
+                kept = [entry for entry in heap + entries if _current(entry, decay)]
+                heap[:] = {entry[1]: entry for entry in kept}.values()
+                heapify(heap)
+            elif len(entries) > len(heap) // 4:
+                heap += entries
+                heapify(heap)
+            else:
+                for entry in entries:
+                    heappush(heap, entry)
 
     def candidates(self, limit: int) -> list[Trace]:
         """The `limit` strongest traces of every decay, in no order."""
@@ -35,12 +47,11 @@ class Ranking:
 
     def clear(self) -> None:
         """Forgets all traces."""
-        for heap in self._heaps.values():
-            heap.clear()
+        self._heaps.clear()
 
 
 def _current(entry: _Entry, decay: Decay) -> bool:
-    return entry[2].rank == -entry[0] and entry[2].decay is decay
+    return entry[2].rank == -entry[0] and entry[2].decay == decay
 
 
 def _first(heap: list[_Entry], decay: Decay, limit: int) -> list[Trace]:

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from colonizer_engines.kernel.signals import SignalType, Source
+
 
 class Consequence(msgspec.Struct, frozen=True):
     """One reported outcome (spec 10)."""
@@ -35,10 +37,10 @@ class Marked(Change, frozen=True, tag="marked"):
     """A trace appeared or grew; until its next mark, the law alone says how strong it is."""
 
     location: str
-    signal_type: str
+    signal_type: SignalType
     strength: float
     decay: float
-    source: str
+    source: Source
 
 
 class Judged(Change, frozen=True, tag="judged"):

@@ -7,7 +7,7 @@ from colonizer_engines.kernel.attacks import AttackRules
 from colonizer_engines.kernel.evaporation import Evaporation, LinearEvaporation, ProportionalEvaporation
 from colonizer_engines.kernel.findings import WEIGHTS, Severity
 from colonizer_engines.kernel.ledger import NOTHING, Cost
-from colonizer_engines.kernel.signals import Decay
+from colonizer_engines.kernel.signals import FAST, NORMAL, SLOW, Decay
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ SEED = Rules(
     errors_in_band=False,
     feedback_clamped=False,
     law=ProportionalEvaporation(base=0.1, gone_at=0.01),
-    success_decay=Decay.NORMAL,
-    test_failure_decay=Decay.NORMAL,
+    success_decay=NORMAL,
+    test_failure_decay=NORMAL,
     findings_mark_target=False,
     attack=AttackRules(
         absent_measures_are_findings=False,
@@ -95,8 +95,8 @@ CODOMYRMEX_1_3 = Rules(
     errors_in_band=True,
     feedback_clamped=True,
     law=LinearEvaporation(base=0.1),
-    success_decay=Decay.SLOW,
-    test_failure_decay=Decay.FAST,
+    success_decay=SLOW,
+    test_failure_decay=FAST,
     findings_mark_target=True,
     attack=AttackRules(
         absent_measures_are_findings=True,

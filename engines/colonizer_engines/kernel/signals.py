@@ -1,7 +1,7 @@
 """What a trace can say, who can leave it, and how fast it fades (spec 5)."""
 
-from collections.abc import Mapping
-from enum import Enum, StrEnum
+from enum import StrEnum
+from typing import NewType
 
 
 class SignalType(StrEnum):
@@ -18,30 +18,29 @@ class SignalType(StrEnum):
 class Source(StrEnum):
     """Who left a trace."""
 
-    TEST = "test"
-    HUMAN = "human"
-    SECURITY = "security"
-    AGENT = "agent"
-    RUNTIME = "runtime"
+    weight: float
+    """What a deposit's strength is multiplied by."""
+
+    def __new__(cls, value: str, weight: float) -> "Source":
+        """The source with this name and weight."""
+        source = str.__new__(cls, value)
+        source._value_ = value
+        source.weight = weight
+        return source
+
+    TEST = "test", 1.5
+    HUMAN = "human", 2.0
+    SECURITY = "security", 1.5
+    AGENT = "agent", 1.0
+    RUNTIME = "runtime", 1.0
 
 
-SOURCE_WEIGHTS: Mapping[Source, float] = {
-    Source.TEST: 1.5,
-    Source.HUMAN: 2.0,
-    Source.SECURITY: 1.5,
-    Source.AGENT: 1.0,
-    Source.RUNTIME: 1.0,
-}
-"""What a deposit's strength is multiplied by."""
+Decay = NewType("Decay", float)
+"""How fast a trace fades, as a multiple of the base evaporation."""
 
-
-class Decay(float, Enum):
-    """How fast a trace fades, as a multiple of the base evaporation."""
-
-    FAST = 3.0
-    NORMAL = 1.0
-    SLOW = 0.2
-
+FAST = Decay(3.0)
+NORMAL = Decay(1.0)
+SLOW = Decay(0.2)
 
 MAX_STRENGTH = 10.0
 """What a trace cannot exceed."""

@@ -27,8 +27,7 @@ _SCHEMA_VERSION = 1
 
 _SCHEMA = """
 CREATE TABLE state (one INTEGER PRIMARY KEY CHECK (one = 1), body BLOB NOT NULL);
-CREATE TABLE traces (key TEXT PRIMARY KEY, dies_at INTEGER NOT NULL, body BLOB NOT NULL) WITHOUT ROWID;
-CREATE INDEX traces_by_death ON traces (dies_at);
+CREATE TABLE traces (key TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE agents (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
 CREATE TABLE consequences (number INTEGER PRIMARY KEY, agent TEXT NOT NULL, body BLOB NOT NULL);
 CREATE INDEX consequences_of_agent ON consequences (agent, number);
@@ -128,10 +127,11 @@ class Store:
             encode = self._encoder.encode
             if journal.cleared:
                 execute("DELETE FROM traces")
-            else:
-                execute("DELETE FROM traces WHERE dies_at <= ?", (colony.field.tick,))
+            if journal.removed:
+                gone = ((key,) for key in journal.removed)
+                self._connection.executemany("DELETE FROM traces WHERE key = ?", gone)
             for key, trace in journal.traces.items():
-                execute("INSERT OR REPLACE INTO traces VALUES (?, ?, ?)", (key, trace.dies_at, encode(_kept(trace))))
+                execute("INSERT OR REPLACE INTO traces VALUES (?, ?)", (key, encode(_kept(trace))))
             for agent in journal.agents.values():
                 self._keep_agent(agent)
             for change in journal.changes:
@@ -141,7 +141,8 @@ class Store:
             if journal.changes:
                 last = journal.changes[-1].number
                 execute("INSERT INTO changes VALUES (?, ?)", (last, encode(journal.changes)))
-                execute("DELETE FROM changes WHERE last <= ?", (last - CHANGES_LIMIT,))
+                if last > CHANGES_LIMIT:
+                    execute("DELETE FROM changes WHERE last <= ?", (last - CHANGES_LIMIT,))
             ledger = colony.ledger
             state = _State(
                 colony.field.tick, ledger.used, ledger.period_start, colony.pruning_count, colony.changes_made
@@ -178,7 +179,7 @@ class Store:
                 colony.pruning_count = state.pruning_count
 
     def _traces(self) -> Iterator[Trace]:
-        for dies_at, body in self._connection.execute("SELECT dies_at, body FROM traces"):
+        for (body,) in self._connection.execute("SELECT body FROM traces"):
             kept = self._trace.decode(body)
             yield Trace(
                 location=kept.location,
@@ -186,8 +187,6 @@ class Store:
                 order=kept.order,
                 strength=kept.strength,
                 as_of=kept.as_of,
-                dies_at=dies_at,
-                rank=0.0,
                 decay=Decay(kept.decay),
                 source=kept.source,
                 evidence=kept.evidence,
@@ -231,7 +230,7 @@ def _kept(trace: Trace) -> _KeptTrace:
         trace.order,
         trace.strength,
         trace.as_of,
-        trace.decay.value,
+        trace.decay,
         trace.source,
         dict(trace.evidence),
         trace.updated_at,

@@ -1,5 +1,6 @@
 """One trace of the field."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,10 +18,6 @@ class Trace:
     strength: float
     """Its strength, 0..10, at the tick `as_of`."""
     as_of: int
-    dies_at: int
-    """The tick that removes it."""
-    rank: float
-    """The law's number for it; not a number once the trace is gone."""
     decay: Decay
     source: Source
     evidence: Mapping[str, object]
@@ -29,3 +26,7 @@ class Trace:
     """When it last grew, Unix seconds."""
     last_reinforced: float
     """When it was last deposited, Unix seconds."""
+    dies_at: int = -1
+    """The tick that removes it; -1 until that is known."""
+    rank: float = math.nan
+    """The law's number for it; not a number while it has none."""

@@ -85,7 +85,7 @@ def signal_reply(colony: Colony, trace: Trace) -> SignalReply:
         "location": trace.location,
         "signal_type": trace.kind.value,
         "strength": colony.field.strength_of(trace),
-        "decay_rate": trace.decay.value,
+        "decay_rate": trace.decay,
         "source": trace.source.value,
         "evidence": trace.evidence,
         "last_reinforced": trace.last_reinforced,
@@ -133,7 +133,7 @@ def matrix_reply(colony: Colony) -> MatrixReply:
     for trace in colony.field:
         at, across = row[trace.location], column[trace.kind]
         strengths[at][across] = colony.field.strength_of(trace)
-        rates[at][across] = trace.decay.value
+        rates[at][across] = trace.decay
         moments[at][across] = trace.last_reinforced
     return {
         "tick": colony.field.tick,

@@ -1,6 +1,5 @@
 """What the recorded program's parts did that no tool reaches: costs, budgets, roles, the gate, the field, pruning."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from colonizer_engines.kernel.ledger import DIMENSIONS, Cost, Ledger
 from colonizer_engines.kernel.pruning import Module, scan
 from colonizer_engines.kernel.roles import Role, feedback_in_words, infer_role
 from colonizer_engines.kernel.rules import CODOMYRMEX_1_3
-from colonizer_engines.kernel.signals import Decay, SignalType, Source
+from colonizer_engines.kernel.signals import FAST, NORMAL, SLOW, SignalType, Source
 from colonizer_engines.kernel.store import Store
 from colonizer_engines.kernel.views import proposal_reply
 from engines.kernel.vectors import Json, cases, differences
@@ -27,7 +26,7 @@ _TIGHT = Cost(3, 10.0, 0.5, 5.0, 0.5, 10.0, 0.5)
 """The ceilings of the recorded budget cases."""
 
 
-def _rows(case: str) -> Any:
+def _rows(case: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("row", [pytest.param(row, id=str(row["seq"])) for row in _CASES[case]])
 
 
@@ -111,8 +110,8 @@ def test_an_outcome_consumes_its_cost_or_else_the_estimate(row: Json) -> None:
     colony = _colony()
     given = row["arguments"]
     colony.record(_outcome(estimate=Cost(**given["estimate"]), cost=given["outcome.cost"]), _NOW)
-    usage: Mapping[str, Any] = colony.ledger.usage(_NOW)
-    used = [usage[name]["used"] for name in ("llm_calls", "runtime_seconds", "risk_level")]
+    usage: Json = colony.ledger.usage(_NOW)
+    used: list[float] = [usage[name]["used"] for name in ("llm_calls", "runtime_seconds", "risk_level")]
     assert differences(row, used) == []
 
 
@@ -129,7 +128,7 @@ def test_an_outcome_moves_trust_and_leaves_traces(row: Json) -> None:
         "trust": agent.trust,
         "accepted": agent.accepted,
         "signals": [
-            [trace.kind.value, colony.field.strength_of(trace), trace.decay.value, trace.source.value]
+            [trace.kind.value, colony.field.strength_of(trace), trace.decay, trace.source.value]
             for trace in colony.field
         ],
     }
@@ -149,12 +148,12 @@ def test_deposits_weigh_by_source_and_trust(row: Json) -> None:
     field = Field(CODOMYRMEX_1_3.law)
 
     def deposit(strength: float, source: str = "agent", trust_factor: float = 1.0, location: str = "l") -> float:
-        what = Deposit(location, SignalType.RISK, strength, Decay.NORMAL, Source(source), {}, trust_factor)
+        what = Deposit(location, SignalType.RISK, strength, NORMAL, Source(source), {}, trust_factor)
         field.deposit(what, _NOW)
         return field.strength(location, SignalType.RISK)
 
     if row["tool"] == "store.reinforce":
-        field.deposit(Deposit("l", SignalType.RISK, 1.0, Decay.NORMAL, Source.AGENT, {}), _NOW)
+        field.deposit(Deposit("l", SignalType.RISK, 1.0, NORMAL, Source.AGENT, {}), _NOW)
         assert field.reinforce(given["location"], SignalType.RISK, _NOW) is None
         assert len(field) == row["result"]
     elif row["tool"] == "ColonySignal":
@@ -170,7 +169,7 @@ def _places() -> Field:
     field = Field(CODOMYRMEX_1_3.law)
     for number, place in enumerate(("p", "pq", "p.a", "other", "p.a.b", "p/x.py")):
         for kind in (SignalType.RISK, SignalType.SUCCESS):
-            deposit = Deposit(place, kind, (1.1 + number / 10) / 2, Decay.SLOW, Source.HUMAN, {})
+            deposit = Deposit(place, kind, (1.1 + number / 10) / 2, SLOW, Source.HUMAN, {})
             field.deposit(deposit, _NOW)
     return field
 
@@ -195,7 +194,7 @@ def test_calms_down() -> None:
 
 def test_traces_of_every_decay_fade_to_the_recorded_doubles() -> None:
     field = Field(CODOMYRMEX_1_3.law)
-    decays = {SignalType.RISK: Decay.FAST, SignalType.NEED: Decay.NORMAL, SignalType.HUMAN_PRIORITY: Decay.SLOW}
+    decays = {SignalType.RISK: FAST, SignalType.NEED: NORMAL, SignalType.HUMAN_PRIORITY: SLOW}
     for kind, decay in decays.items():
         field.deposit(Deposit("d", kind, 1.0, decay, Source.AGENT, {}), _NOW)
     recorded = {row["arguments"]["n"]: row["result"] for row in _CASES["decay"]}
