@@ -26,6 +26,11 @@ def _words(*patterns: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(patterns)})\b", re.IGNORECASE)
 
 
+def _starts(text: str) -> frozenset[str]:
+    """Words of which a text must hold one before a search for something longer is worth its while."""
+    return frozenset(text.split())
+
+
 _PLACEHOLDER = re.compile(
     r"\s*(?:(?:na|n/a|none|tbd|todo|unknown|not applicable)|will (?:revert|undo) manually)\.?\s*", re.IGNORECASE
 )
@@ -59,6 +64,10 @@ _SENSITIVE = _words(
     "access control",
     "injection",
 )
+_SENSITIVE_STARTS = _starts(
+    "auth authentication authorization authtoken password credential secret encrypt privilege privileged sudo root"
+    " permission access injection"
+)
 _REVIEWED = _words("security review", "security audit", "sast", "guard_ant", "threat model")
 _VAGUE_OUTCOME = (
     re.compile(r"\s*(?:it will work|works)\.?\s*\Z", re.IGNORECASE),
@@ -70,10 +79,17 @@ _VAGUE_OUTCOME = (
     _words("stable"),
 )
 _DUTY = _words("(?:handle|manage|coordinate|orchestrate|provide|implement|support|wrap)s?")
+_DUTY_STARTS = _starts(
+    "handle manage coordinate orchestrate provide implement support wrap"
+    " handles manages coordinates orchestrates provides implements supports wraps"
+)
 _DURABLE = (
     _words("create", "add", "introduce", "migrate", "refactor", "replace"),
     _words("module", "service", "framework", "platform", "pipeline", "integration"),
     _words("new (?:api|schema|storage|dependency|subsystem)"),
+)
+_DURABLE_STARTS = _starts(
+    "create add introduce migrate refactor replace module service framework platform pipeline integration new"
 )
 _UPKEEP = ("maintenance_plan", "owner", "ownership", "deprecation_plan", "runbook")
 _ABSTRACT = (
@@ -86,6 +102,7 @@ _ABSTRACT = (
     _words("framework"),
     _words("platform"),
 )
+_ABSTRACT_STARTS = _starts("generic reusable extensible plug plugin abstract interface framework platform")
 _BACKED = _words(
     r"\d+ (?:caller|use|consumer|client)s?",
     "three (?:or more )?(?:callers|uses)",
@@ -128,6 +145,8 @@ def _no_way_back(plan: Plan) -> bool:
 
 
 def _sensitive_words(plan: Plan) -> list[str]:
+    if plan.words.isdisjoint(_SENSITIVE_STARTS):
+        return []
     text = f"{plan.target} {plan.rationale} {plan.scope}"
     found = _SENSITIVE.findall(text)
     return _distinct(found) if found and not _REVIEWED.search(text) else []
@@ -306,7 +325,8 @@ def _outcome(plan: Plan, rules: AttackRules) -> Iterator[Finding]:
 
 
 def _breadth(plan: Plan) -> Iterator[Finding]:
-    verbs = _DUTY.findall(f"{plan.rationale} {plan.scope}")
+    known = not plan.words.isdisjoint(_DUTY_STARTS)
+    verbs: list[str] = _DUTY.findall(f"{plan.rationale} {plan.scope}") if known else []
     depth = plan.target.count(".")
     if len(verbs) >= 5:
         yield Finding(
@@ -327,6 +347,8 @@ def _breadth(plan: Plan) -> Iterator[Finding]:
 
 
 def _upkeep(plan: Plan) -> Iterator[Finding]:
+    if plan.words.isdisjoint(_DURABLE_STARTS):
+        return
     text = f"{plan.action_type} {plan.target} {plan.rationale} {plan.scope}"
     signals = _matches(_DURABLE, text)
     if len(signals) >= 2 and not any(plan.text(name).strip() for name in _UPKEEP):
@@ -340,6 +362,8 @@ def _upkeep(plan: Plan) -> Iterator[Finding]:
 
 
 def _abstraction(plan: Plan) -> Iterator[Finding]:
+    if plan.words.isdisjoint(_ABSTRACT_STARTS):
+        return
     text = f"{plan.rationale} {plan.scope}"
     signals = _matches(_ABSTRACT, text)
     if len(signals) >= 2 and not _BACKED.search(text):

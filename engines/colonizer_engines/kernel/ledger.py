@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import cast
+from typing import Any, cast
 
 from colonizer_engines.kernel.errors import BadArgument
 
@@ -37,8 +37,12 @@ class Cost:
 
     def plus(self, other: "Cost") -> "Cost":
         """Both together."""
-        sums = {name: getattr(self, name) + getattr(other, name) for name in DIMENSIONS}
-        return Cost(**{name: min(amount, 1.0) if name in _FRACTIONS else amount for name, amount in sums.items()})
+        return Cost(**{name: self.sum_of(name, other) for name in DIMENSIONS})
+
+    def sum_of(self, name: str, other: "Cost") -> Any:
+        """One dimension of both together, in its own type."""
+        amount = getattr(self, name) + getattr(other, name)
+        return min(amount, 1.0) if name in _FRACTIONS else amount
 
 
 DIMENSIONS = tuple(field.name for field in fields(Cost))
@@ -69,8 +73,10 @@ class Ledger:
     def violated(self, estimate: Cost, now: float) -> str | None:
         """The first dimension that the estimate would take beyond its ceiling."""
         self.roll(now)
-        total = self.used.plus(estimate)
-        return next((name for name in DIMENSIONS if getattr(total, name) > getattr(self.ceilings, name)), None)
+        for name in DIMENSIONS:
+            if self.used.sum_of(name, estimate) > getattr(self.ceilings, name):
+                return name
+        return None
 
     def consume(self, cost: Cost, now: float) -> None:
         """Adds the cost to what was used."""
@@ -100,7 +106,9 @@ class Ledger:
 
 def reported_cost(value: object) -> Cost | None:
     """The cost that a caller's value states; None where it states none, or none that is valid."""
-    amounts = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
+    if not isinstance(value, Mapping):
+        return None
+    amounts = cast("Mapping[str, object]", value)
     if not amounts or not amounts.keys() <= set(DIMENSIONS):
         return None
     try:

@@ -56,7 +56,8 @@ def _differences(path: str, theirs: Any, ours: Any, volatile: set[str], prose: s
         for number, (one, other) in enumerate(zip(theirs, ours, strict=True)):
             yield from _differences(f"{path}[{number}]", one, other, volatile, prose)
     elif place in prose or place.removesuffix("[*]") in prose:
-        if not isinstance(ours, str) or not ours or any(fact not in ours for fact in _FACT.findall(theirs)):
+        facts: list[str] = _FACT.findall(str(theirs))
+        if not isinstance(ours, str) or not ours or any(fact not in ours for fact in facts):
             yield f"{path}: {ours!r} does not say {theirs!r}"
     elif not _same(theirs, ours):
         yield f"{path}: {ours!r}, not {theirs!r}"
