@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
 from colonizer_engines.kernel.colony import Colony, Journal, Outcome, Proposal
 from colonizer_engines.kernel.errors import BadArgument
 from colonizer_engines.kernel.falsification import RepositoryAccess, findings_of
@@ -39,7 +41,7 @@ from colonizer_engines.kernel.views import (
 )
 
 Watcher = Callable[[Sequence[AnyChange]], None]
-"""Told of the changes of one call, once they are kept. Must neither block nor call the kernel."""
+"""Told of the changes of one call, once they are kept. Must not block, call the kernel, or raise."""
 
 
 class Keeper(Protocol):
@@ -88,7 +90,7 @@ class Kernel:
         self._lock = threading.Lock()
         self._watchers: list[Watcher] = []
         self._latest = clock()
-        self._colony = self._loaded()
+        self._colony: Colony | None = self._loaded()
 
     # The eight tools
 
@@ -96,6 +98,7 @@ class Kernel:
         self, agent_id: str, action_type: str, target: str, rationale: str, rollback_plan: str, evidence: object = None
     ) -> ProposalReply:
         """The gate's verdict on an action; `evidence` is any JSON value."""
+        _checked("the proposal's text", (agent_id, action_type, target, rationale, rollback_plan))
         proposal = Proposal(agent_id, action_type, target, rationale, rollback_plan, evidence)
         with self._call() as (colony, now):
             return proposal_reply(colony.propose(proposal, now))
@@ -113,6 +116,7 @@ class Kernel:
         """What the outcome did to its agent; `human_feedback` is -1..1."""
         if not self.rules.feedback_clamped and not -1 <= human_feedback <= 1:
             raise BadArgument("human_feedback", f"human_feedback must be -1..1, not {human_feedback}")
+        _checked("the outcome's text", (agent_id, action_type, target, actual_outcome))
         outcome = Outcome(
             agent_id,
             action_type,
@@ -128,6 +132,7 @@ class Kernel:
 
     def agent_profile(self, agent_id: str) -> ProfileReply:
         """The agent's record; one as new where the agent is unknown."""
+        _checked("agent_id", agent_id)
         with self._call() as (colony, now):
             return profile_reply(colony.profile(agent_id, now))
 
@@ -189,6 +194,8 @@ class Kernel:
         self, location: str, signal_type: SignalType, strength: float, decay: Decay, evidence: Mapping[str, object]
     ) -> list[SignalReply]:
         """The trace after a person's deposit, which weighs twice."""
+        _checked("location", location)
+        _checked("evidence", evidence)
         deposit = Deposit(location, signal_type, strength, decay, Source.HUMAN, evidence)
         with self._call() as (colony, now):
             trace = colony.deposit(deposit, now)
@@ -196,6 +203,7 @@ class Kernel:
 
     def calm_down(self, reason: str) -> CalmReply:
         """What went: traces, budget and ticks are back at the start; trust and history stay."""
+        _checked("reason", reason)
         with self._call() as (colony, now):
             calmed = colony.calm_down(reason, now)
             return {
@@ -222,9 +230,9 @@ class Kernel:
     @contextmanager
     def watching(self, watcher: Watcher) -> Generator[int]:
         """Has the watcher told of every change while it lasts; yields the number of the last change before."""
-        with self._lock:
+        with self._call() as (colony, _):
             self._watchers.append(watcher)
-            before = self._colony.changes_made
+            before = colony.changes_made
         try:
             yield before
         finally:
@@ -239,15 +247,18 @@ class Kernel:
         with self._lock:
             # The order of traces by age needs a time that never goes back.
             self._latest = now = max(self._latest, self._clock())
-            colony = self._colony
+            colony = self._colony = self._colony or self._loaded()
             try:
                 yield colony, now
                 journal = colony.take_journal()
                 if self._keeper is not None and not journal.empty:
                     self._keeper.keep(colony, journal)
+            except BadArgument:  # nothing was changed yet
+                raise
             except BaseException:
+                colony.take_journal()
                 if self._keeper is not None:
-                    self._colony = self._loaded()
+                    self._colony = None  # what is kept is the truth; the next call begins with that
                 raise
             if journal.changes:
                 for watcher in self._watchers:
@@ -258,3 +269,15 @@ class Kernel:
         if self._keeper is not None:
             self._keeper.load(colony)
         return colony
+
+
+def _checked(name: str, value: object) -> None:
+    """Nothing, where JSON can hold the value.
+
+    Raises:
+        BadArgument: It cannot.
+    """
+    try:
+        msgspec.json.encode(value)
+    except (UnicodeEncodeError, TypeError, ValueError, RecursionError) as problem:
+        raise BadArgument(name, f"{name} cannot be kept: {problem}") from None

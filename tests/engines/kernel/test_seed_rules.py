@@ -1,4 +1,4 @@
-"""The embedded kernel's own rules: the examples of their specification, and where they depart from the recorded ones."""
+"""The embedded kernel's own rules: their specification's examples, and where they depart from the recorded ones."""
 
 import json
 from pathlib import Path
