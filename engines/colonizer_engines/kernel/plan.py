@@ -26,11 +26,13 @@ class Plan:
     @classmethod
     def of(cls, fields: Mapping[str, object]) -> "Plan":
         """The plan with these fields."""
-        names = ("agent_id", "action_type", "target", "rationale", "rollback_plan", "scope")
-        texts = [as_text(fields[name]) if name in fields else "" for name in names]
-        _, action, target, rationale, _, scope = texts
-        words = frozenset(_WORD.findall(f"{action} {target} {rationale} {scope}".lower()))
-        return cls(fields, *texts, words)
+
+        def text(name: str) -> str:
+            return as_text(fields[name]) if name in fields else ""
+
+        action_type, target, rationale, scope = map(text, ("action_type", "target", "rationale", "scope"))
+        words = frozenset(_WORD.findall(f"{action_type} {target} {rationale} {scope}".lower()))
+        return cls(fields, text("agent_id"), action_type, target, rationale, text("rollback_plan"), scope, words)
 
     @property
     def summary(self) -> str:

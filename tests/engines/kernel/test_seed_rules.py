@@ -1,7 +1,9 @@
 """The embedded kernel's own rules: their specification's examples, and where they depart from the recorded ones."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ from colonizer_engines.kernel.tools import call
 from engines.kernel.kernels import GOOD_ROLLBACK, propose, record
 
 _CORE = "codomyrmex.git_operations.core"
-_PROPOSAL = {
+_PROPOSAL: Mapping[str, object] = {
     "agent_id": "repair-agent-42",
     "action_type": "patch_file",
     "target": _CORE,
@@ -23,7 +25,7 @@ _PROPOSAL = {
     "rollback_plan": "git revert HEAD~1 and re-run pytest to confirm regression is cleared",
     "evidence": '{"test_ids": ["test_branch_names.py::test_slash_in_name"], "error": "IndexError at line 47"}',
 }
-_OUTCOME = {
+_OUTCOME: Mapping[str, object] = {
     "agent_id": "repair-agent-42",
     "action_type": "patch_file",
     "target": _CORE,
@@ -38,12 +40,12 @@ def kernel() -> Kernel:
     return Kernel(SEED)
 
 
-def _call(kernel: Kernel, tool: str, arguments: dict[str, object] | None = None) -> Any:
-    return call(kernel, f"colony_{tool}", arguments or {})
+def _call(kernel: Kernel, tool: str, arguments: Mapping[str, object] = MappingProxyType({})) -> Any:
+    return call(kernel, f"colony_{tool}", arguments)
 
 
 def test_refuses_the_proposal_of_a_new_agent(kernel: Kernel) -> None:
-    assert _call(kernel, "propose_action", dict(_PROPOSAL)) == {
+    assert _call(kernel, "propose_action", _PROPOSAL) == {
         "decision": "refuse",
         "gate_score": 0.0,
         "reason": "SANDBOX role: no write-path gate passes",
@@ -54,14 +56,14 @@ def test_refuses_the_proposal_of_a_new_agent(kernel: Kernel) -> None:
 
 
 def test_records_the_outcome_of_a_new_agent(kernel: Kernel) -> None:
-    answer = _call(kernel, "record_outcome", dict(_OUTCOME))
+    answer = _call(kernel, "record_outcome", _OUTCOME)
     assert (answer["status"], answer["trust_score"], answer["role"]) == ("recorded", 0.17, "sandbox")
 
 
 def test_the_profile_names_proposals_and_outcomes(kernel: Kernel) -> None:
     for _ in range(3):
-        _call(kernel, "propose_action", dict(_PROPOSAL))
-    consequence = _call(kernel, "record_outcome", dict(_OUTCOME))["consequence_id"]
+        _call(kernel, "propose_action", _PROPOSAL)
+    consequence = _call(kernel, "record_outcome", _OUTCOME)["consequence_id"]
     profile = _call(kernel, "agent_profile", {"agent_id": "repair-agent-42"})
     assert (profile["role"], profile["total_proposals"], profile["accepted_proposals"]) == ("sandbox", 3, 1)
     assert profile["consequence_history"] == [consequence]
@@ -87,11 +89,11 @@ def test_a_tick_takes_a_tenth(kernel: Kernel) -> None:
     _deposit(kernel, _CORE, SignalType.SUCCESS, 3.8)
     status = _call(kernel, "tick")
     (signal,) = status["pheromone_summary"]["top_signals"]
-    assert (status["tick_count"], signal["strength"]) == (1, pytest.approx(3.42))
+    assert (status["tick_count"], round(signal["strength"], 9)) == (1, 3.42)
 
 
 def test_a_failed_test_leaves_a_trace_of_normal_decay(kernel: Kernel) -> None:
-    _call(kernel, "record_outcome", _OUTCOME | {"tests_passed": False})
+    _call(kernel, "record_outcome", {**_OUTCOME, "tests_passed": False})
     (signal,) = _call(kernel, "pheromone_query", {"location": _CORE, "signal_type": "failure"})
     assert (signal["decay_rate"], signal["source"], signal["evidence"]["action_type"]) == (1.0, "test", "patch_file")
 
@@ -130,7 +132,7 @@ def test_finds_three_faults_in_a_careless_deletion(kernel: Kernel) -> None:
             " dependent modules.",
         },
     ]
-    assert answer["severity_score"] == pytest.approx(0.45)
+    assert round(answer["severity_score"], 9) == 0.45
     assert answer["recommendation"] == "hold"
 
 
@@ -181,16 +183,16 @@ def test_a_location_with_a_colon_is_shown_whole(kernel: Kernel) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "field"),
     [
-        ("propose_action", _PROPOSAL | {"target": ""}, "target"),
-        ("propose_action", _PROPOSAL | {"evidence": "{"}, "evidence"),
-        ("record_outcome", _OUTCOME | {"human_feedback": 1.5}, "human_feedback"),
-        ("record_outcome", _OUTCOME | {"human_feedback": float("nan")}, "human_feedback"),
+        ("propose_action", {**_PROPOSAL, "target": ""}, "target"),
+        ("propose_action", {**_PROPOSAL, "evidence": "{"}, "evidence"),
+        ("record_outcome", {**_OUTCOME, "human_feedback": 1.5}, "human_feedback"),
+        ("record_outcome", {**_OUTCOME, "human_feedback": float("nan")}, "human_feedback"),
         ("pheromone_query", {"location": "x", "signal_type": "joy"}, "signal_type"),
         ("falsify_plan", {"plan_json": "[" * 100_000}, "plan_json"),
     ],
 )
 def test_a_bad_argument_is_refused_by_name_and_changes_nothing(
-    kernel: Kernel, tool: str, arguments: dict[str, object], field: str
+    kernel: Kernel, tool: str, arguments: Mapping[str, object], field: str
 ) -> None:
     with pytest.raises(BadArgument, match=field) as refused:
         _call(kernel, tool, arguments)

@@ -11,6 +11,7 @@ import pytest
 import colonizer_engines
 from colonizer_engines.kernel.errors import DatabaseUnusable, StorageFull, StoreHeld
 from colonizer_engines.kernel.kernel import Kernel
+from colonizer_engines.kernel.records import Recorded
 from colonizer_engines.kernel.rules import SEED
 from colonizer_engines.kernel.store import Store
 from engines.kernel.kernels import propose, record
@@ -49,7 +50,7 @@ def test_a_kill_loses_no_answered_call_and_leaves_no_half_one(tmp_path: Path, se
     # Each of both writers may have died with one call kept and not yet answered.
     assert proposed <= profile["total_proposals"] <= proposed + 2
     assert ticked <= status["tick_count"] <= ticked + 2
-    assert set(recorded) <= {change.consequence.id for change in changes if hasattr(change, "consequence")}
+    assert set(recorded) <= {change.consequence.id for change in changes if isinstance(change, Recorded)}
     assert len(recorded) <= profile["accepted_proposals"] <= len(recorded) + 2
     assert kinds.count("Judged") == profile["total_proposals"]
     assert kinds.count("Recorded") == profile["accepted_proposals"]
