@@ -4,7 +4,7 @@ A call fills the journal with what it touched; whoever keeps the state takes it 
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import uuid4
 
@@ -30,7 +30,7 @@ from colonizer_engines.kernel.records import (
 )
 from colonizer_engines.kernel.roles import clamp_trust, trust_delta
 from colonizer_engines.kernel.rules import PROPOSAL_ESTIMATE, Rules
-from colonizer_engines.kernel.signals import FAST, NORMAL, SLOW, SignalType, Source, key_of
+from colonizer_engines.kernel.signals import FAST, NORMAL, SLOW, SignalType, Source
 from colonizer_engines.kernel.trace import Trace
 
 CONSEQUENCES_LIMIT = 1000
@@ -41,6 +41,12 @@ CHANGES_LIMIT = 20_000
 
 _REGISTRY_LIMIT = 10_000
 """How many of the strongest traces may name a module."""
+
+_FINDING_MARKS: Mapping[str, tuple[SignalType, float]] = {
+    Severity.HIGH: (SignalType.FAILURE, 3.0),
+    Severity.MEDIUM: (SignalType.RISK, 1.0),
+}
+"""What a proposal's findings leave on its target."""
 
 _GRAVE = frozenset({Severity.MEDIUM, Severity.HIGH, Severity.CRITICAL})
 
@@ -163,8 +169,10 @@ class Colony:
         self.pruning_count = 0
         self.journal = Journal()
 
-    def take_journal(self) -> Journal:
-        """What was touched since this was last asked."""
+    def take_journal(self, now: float) -> Journal:
+        """What was touched since this was last asked, the traces that grew noted among the changes."""
+        for trace in self.journal.traces.values():
+            self._note_mark(trace, now)
         taken, self.journal = self.journal, Journal()
         return taken
 
@@ -251,7 +259,7 @@ class Colony:
         """Moves the field one tick on."""
         gone = self.field.advance()
         self.ledger.roll(now)
-        self.journal.removed.extend(key_of(trace.location, trace.kind) for trace in gone)
+        self.journal.removed.extend(trace.key for trace in gone)
         self._note(Ticked(self._next_number(), self.field.tick, now, len(gone)))
 
     def prune(self, now: float) -> list[Candidate]:
@@ -267,7 +275,7 @@ class Colony:
         """The trace that the deposit made or made stronger; None where nothing came of it."""
         trace = self.field.deposit(deposit, now)
         if trace is not None:
-            self._note_trace(trace, now)
+            self.journal.traces[trace.key] = trace
         return trace
 
     def calm_down(self, reason: str, now: float) -> Calmed:
@@ -295,10 +303,9 @@ class Colony:
     # Traces that calls leave
 
     def _mark_findings(self, target: str, findings: Sequence[Finding], now: float) -> None:
-        marks = {Severity.HIGH: (SignalType.FAILURE, 3.0), Severity.MEDIUM: (SignalType.RISK, 1.0)}
         for finding in findings:
-            if finding.severity in marks:
-                kind, strength = marks[finding.severity]
+            if finding.severity in _FINDING_MARKS:
+                kind, strength = _FINDING_MARKS[finding.severity]
                 evidence = {"attack_vector": finding.vector.value, "claim": finding.claim}
                 self.deposit(Deposit(target, kind, strength, FAST, Source.AGENT, evidence), now)
 
@@ -329,7 +336,7 @@ class Colony:
                 decay = self.rules.success_decay
                 self.deposit(Deposit(target, SignalType.SUCCESS, 1.5, decay, Source.TEST, evidence), now)
             elif reinforced is not None:
-                self._note_trace(reinforced, now)
+                self.journal.traces[reinforced.key] = reinforced
         else:
             evidence |= {"action_type": outcome.action_type, "actual_outcome": outcome.actual_outcome}
             decay = self.rules.test_failure_decay
@@ -347,8 +354,7 @@ class Colony:
         self.changes.append(change)
         self.journal.changes.append(change)
 
-    def _note_trace(self, trace: Trace, now: float) -> None:
-        self.journal.traces[key_of(trace.location, trace.kind)] = trace
+    def _note_mark(self, trace: Trace, now: float) -> None:
         mark = Marked(
             self._next_number(),
             self.field.tick,

@@ -128,11 +128,12 @@ class Field:
         self._tick += 1
         gone = tuple(self._dying.pop(self._tick, ()))
         for trace in gone:
-            key = key_of(trace.location, trace.kind)
-            del self._traces[key]
-            self._dependencies.pop(key, None)
+            del self._traces[trace.key]
             trace.rank = math.nan
         self._unranked.difference_update(gone)
+        if self._dependencies:
+            for trace in gone:
+                self._dependencies.pop(trace.key, None)
         return gone
 
     def clear(self) -> int:
@@ -152,8 +153,7 @@ class Field:
         self.clear()
         self._tick = tick
         for trace in sorted(traces, key=lambda trace: trace.order):
-            key = key_of(trace.location, trace.kind)
-            self._traces[key] = trace
+            self._traces[trace.key] = trace
             self._appeared = trace.order + 1
             self.strength_of(trace)
         self._unscheduled.update(self._traces.values())
@@ -188,6 +188,7 @@ class Field:
 
     def _appear(self, key: str, deposit: Deposit) -> Trace:
         trace = self._traces[key] = Trace(
+            key,
             deposit.location,
             deposit.kind,
             self._appeared,

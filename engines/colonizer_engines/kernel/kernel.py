@@ -250,13 +250,13 @@ class Kernel:
             colony = self._colony = self._colony or self._loaded()
             try:
                 yield colony, now
-                journal = colony.take_journal()
+                journal = colony.take_journal(now)
                 if self._keeper is not None and not journal.empty:
                     self._keeper.keep(colony, journal)
             except BadArgument:  # nothing was changed yet
                 raise
             except BaseException:
-                colony.take_journal()
+                colony.take_journal(now)
                 if self._keeper is not None:
                     self._colony = None  # what is kept is the truth; the next call begins with that
                 raise

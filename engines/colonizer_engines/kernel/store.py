@@ -19,7 +19,7 @@ from colonizer_engines.kernel.errors import DatabaseUnusable, StorageFull, Store
 from colonizer_engines.kernel.ledger import Cost
 from colonizer_engines.kernel.records import AnyChange, Consequence, Recorded
 from colonizer_engines.kernel.roles import Role
-from colonizer_engines.kernel.signals import Decay, SignalType, Source
+from colonizer_engines.kernel.signals import Decay, SignalType, Source, key_of
 from colonizer_engines.kernel.trace import Trace
 
 _APPLICATION_ID = 0x434C4B4E
@@ -182,6 +182,7 @@ class Store:
         for (body,) in self._connection.execute("SELECT body FROM traces"):
             kept = self._trace.decode(body)
             yield Trace(
+                key=key_of(kept.location, kept.kind),
                 location=kept.location,
                 kind=kept.kind,
                 order=kept.order,

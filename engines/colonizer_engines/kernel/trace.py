@@ -11,6 +11,8 @@ from colonizer_engines.kernel.signals import Decay, SignalType, Source
 class Trace:
     """What one location has of one signal type. A fading trace is not touched: its strength is worked out when read."""
 
+    key: str
+    """The name under which it is kept and shown."""
     location: str
     kind: SignalType
     order: int

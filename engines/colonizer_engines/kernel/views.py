@@ -23,7 +23,7 @@ from colonizer_engines.kernel.replies import (
     StatusReply,
     TopSignal,
 )
-from colonizer_engines.kernel.signals import SignalType, key_of
+from colonizer_engines.kernel.signals import SignalType
 from colonizer_engines.kernel.trace import Trace
 
 _TOP_LIMIT = 10
@@ -146,10 +146,9 @@ def matrix_reply(colony: Colony) -> MatrixReply:
 
 
 def _top_signal(colony: Colony, trace: Trace) -> TopSignal:
-    key = key_of(trace.location, trace.kind)
-    location, kind = colony.rules.split_key(key)
+    location, kind = colony.rules.split_key(trace.key)
     return {
-        "key": key,
+        "key": trace.key,
         "location": location,
         "signal_type": kind,
         "strength": colony.field.strength_of(trace),
