@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+import msgspec
+
 from colonizer_engines.kernel.agents import Agent, Agents
 from colonizer_engines.kernel.attacks import attack_rationale
 from colonizer_engines.kernel.errors import BadArgument
@@ -51,8 +53,7 @@ _FINDING_MARKS: Mapping[str, tuple[SignalType, float]] = {
 _GRAVE = frozenset({Severity.MEDIUM, Severity.HIGH, Severity.CRITICAL})
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(msgspec.Struct, frozen=True, gc=False):
     """An action that an agent would like to take."""
 
     agent_id: str
@@ -95,8 +96,7 @@ class Proposal:
         return Plan.of(fields)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, gc=False):
     """What an agent reports of an action."""
 
     agent_id: str
@@ -125,8 +125,7 @@ class Outcome:
         return reported_cost(self.cost) or self.estimate
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True, gc=False):
     """A verdict, and what it rests on."""
 
     verdict: Verdict

@@ -27,7 +27,7 @@ _DEPENDENCY = f":{SignalType.DEPENDENCY}"
 """What a key holds that stands for a dependency; a location may hold it too (spec 12)."""
 
 
-class Deposit(msgspec.Struct, frozen=True):
+class Deposit(msgspec.Struct, frozen=True, gc=False):
     """What somebody leaves at a location."""
 
     location: str

@@ -1,8 +1,9 @@
 """What an attack on a plan finds, and how grave it is (spec 7)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 
 class Severity(StrEnum):
@@ -37,8 +38,7 @@ class AttackVector(StrEnum):
     PREMATURE_ABSTRACTION = "premature_abstraction"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True, gc=False):
     """One assumption of a plan that does not hold."""
 
     claim: str

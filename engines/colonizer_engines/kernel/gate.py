@@ -1,8 +1,9 @@
 """The actuation gate: whether an action may go ahead (spec 8)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 from colonizer_engines.kernel.roles import Role
 
@@ -24,8 +25,7 @@ class Decision(StrEnum):
     REFUSE = "refuse"
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True, gc=False):
     """What the gate looks at."""
 
     violated_budget: str | None
@@ -51,8 +51,7 @@ class Case:
         return max(self.risk, self.failure)
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(msgspec.Struct, frozen=True, gc=False):
     """The parts of a score, each already weighted; together 0..1."""
 
     budget: float
@@ -66,8 +65,7 @@ class Score:
         return self.budget + self.risk + self.trust + self.completeness
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True, gc=False):
     """What the gate said, and why."""
 
     decision: Decision

@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import cast
+
+import msgspec
 
 _WORD = re.compile(r"\w+")
 _SEPARATORS = re.compile(r"[,;\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, gc=False):
     """The fields of a plan, the usual ones as text. Absent is the empty text, null is the word None (spec 7)."""
 
     fields: Mapping[str, object]

@@ -5,7 +5,7 @@ import msgspec
 from colonizer_engines.kernel.signals import SignalType, Source
 
 
-class Consequence(msgspec.Struct, frozen=True):
+class Consequence(msgspec.Struct, frozen=True, gc=False):
     """One reported outcome (spec 10)."""
 
     id: str
@@ -23,7 +23,7 @@ class Consequence(msgspec.Struct, frozen=True):
     """Unix seconds."""
 
 
-class Change(msgspec.Struct, frozen=True, tag=True):
+class Change(msgspec.Struct, frozen=True, gc=False, tag=True):
     """Something that happened to a kernel's state."""
 
     number: int
@@ -33,7 +33,7 @@ class Change(msgspec.Struct, frozen=True, tag=True):
     """Unix seconds."""
 
 
-class Marked(Change, frozen=True, tag="marked"):
+class Marked(Change, frozen=True, gc=False, tag="marked"):
     """A trace appeared or grew; until its next mark, the law alone says how strong it is."""
 
     location: str
@@ -43,7 +43,7 @@ class Marked(Change, frozen=True, tag="marked"):
     source: Source
 
 
-class Judged(Change, frozen=True, tag="judged"):
+class Judged(Change, frozen=True, gc=False, tag="judged"):
     """The gate gave a verdict."""
 
     proposal_id: str
@@ -63,7 +63,7 @@ class Judged(Change, frozen=True, tag="judged"):
     severity: float
 
 
-class Recorded(Change, frozen=True, tag="recorded"):
+class Recorded(Change, frozen=True, gc=False, tag="recorded"):
     """An outcome was recorded, and moved the agent's trust."""
 
     consequence: Consequence
@@ -71,19 +71,19 @@ class Recorded(Change, frozen=True, tag="recorded"):
     role: str
 
 
-class Ticked(Change, frozen=True, tag="ticked"):
+class Ticked(Change, frozen=True, gc=False, tag="ticked"):
     """The field moved one tick on; `removed` traces went with it."""
 
     removed: int
 
 
-class Pruned(Change, frozen=True, tag="pruned"):
+class Pruned(Change, frozen=True, gc=False, tag="pruned"):
     """A pruning report was made."""
 
     candidates: int
 
 
-class Calmed(Change, frozen=True, tag="calmed"):
+class Calmed(Change, frozen=True, gc=False, tag="calmed"):
     """Traces, budget and ticks were taken back to the start."""
 
     reason: str
