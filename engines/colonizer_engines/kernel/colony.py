@@ -12,13 +12,12 @@ import msgspec
 
 from colonizer_engines.kernel.agents import Agent, Agents
 from colonizer_engines.kernel.attacks import attack_rationale
-from colonizer_engines.kernel.errors import BadArgument
+from colonizer_engines.kernel.calls import Outcome, Proposal
 from colonizer_engines.kernel.falsification import RepositoryAccess, findings_of, max_weight
 from colonizer_engines.kernel.field import Deposit, Field
 from colonizer_engines.kernel.findings import Finding, Severity
 from colonizer_engines.kernel.gate import Case, Decision, Verdict, judge
-from colonizer_engines.kernel.ledger import CEILINGS, PERIOD_S, Cost, Ledger, reported_cost
-from colonizer_engines.kernel.plan import Plan
+from colonizer_engines.kernel.ledger import CEILINGS, PERIOD_S, Cost, Ledger
 from colonizer_engines.kernel.pruning import IDLE_AFTER_S, Candidate, Module, protection, scan
 from colonizer_engines.kernel.records import (
     AnyChange,
@@ -31,7 +30,7 @@ from colonizer_engines.kernel.records import (
     Ticked,
 )
 from colonizer_engines.kernel.roles import clamp_trust, trust_delta
-from colonizer_engines.kernel.rules import PROPOSAL_ESTIMATE, Rules
+from colonizer_engines.kernel.rules import Rules
 from colonizer_engines.kernel.signals import FAST, NORMAL, SLOW, SignalType, Source
 from colonizer_engines.kernel.trace import Trace
 
@@ -51,78 +50,6 @@ _FINDING_MARKS: Mapping[str, tuple[SignalType, float]] = {
 """What a proposal's findings leave on its target."""
 
 _GRAVE = frozenset({Severity.MEDIUM, Severity.HIGH, Severity.CRITICAL})
-
-
-class Proposal(msgspec.Struct, frozen=True, gc=False):
-    """An action that an agent would like to take."""
-
-    agent_id: str
-    action_type: str
-    target: str
-    rationale: str
-    rollback_plan: str
-    evidence: object = None
-    """Any JSON value; one that is empty, zero or null counts as none."""
-    expected_outcome: str = "stated by the caller"
-    estimate: Cost = PROPOSAL_ESTIMATE
-
-    def __post_init__(self) -> None:
-        """Checks that it says who, what, where and why.
-
-        Raises:
-            BadArgument: One of these is empty.
-        """
-        _need(self, "agent_id", "action_type", "target", "rationale")
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """The fields that would complete it."""
-        given = {
-            "rollback_plan": self.rollback_plan.strip(),
-            "evidence": self.evidence,
-            "expected_outcome": self.expected_outcome.strip(),
-        }
-        return tuple(name for name, value in given.items() if not value)
-
-    @property
-    def plan(self) -> Plan:
-        """What of it is attacked."""
-        fields = {
-            "target": self.target,
-            "rationale": self.rationale,
-            "rollback_plan": self.rollback_plan,
-            "action_type": self.action_type,
-        }
-        return Plan.of(fields)
-
-
-class Outcome(msgspec.Struct, frozen=True, gc=False):
-    """What an agent reports of an action."""
-
-    agent_id: str
-    action_type: str
-    target: str
-    actual_outcome: str
-    tests_passed: bool
-    repair_needed: bool
-    feedback: float
-    """-1..1."""
-    estimate: Cost
-    cost: object = None
-    """A mapping of dimensions to amounts; anything else leaves the estimate to count."""
-
-    def __post_init__(self) -> None:
-        """Checks that it says who, what, where and with what result.
-
-        Raises:
-            BadArgument: One of these is empty.
-        """
-        _need(self, "agent_id", "action_type", "target", "actual_outcome")
-
-    @property
-    def consumed(self) -> Cost:
-        """What it took of the budget."""
-        return reported_cost(self.cost) or self.estimate
 
 
 class Judgement(msgspec.Struct, frozen=True, gc=False):
@@ -406,9 +333,3 @@ class Colony:
         for trace in self.field.by_strength(idle):
             modules.setdefault(trace.location, Module(trace.location, trace.last_reinforced, call_count=1))
         return list(modules.values())
-
-
-def _need(call: Proposal | Outcome, *names: str) -> None:
-    for name in names:
-        if not getattr(call, name):
-            raise BadArgument(name, f"{name} must not be empty")

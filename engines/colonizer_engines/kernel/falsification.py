@@ -24,11 +24,14 @@ class RepositoryAccess:
     def folder(self, plan: Plan) -> Path | None:
         """The folder that the plan names, where it may be walked."""
         named = plan.fields.get("repo_root") or plan.fields.get("_repo_root")
-        if not isinstance(named, str) or "\0" in named:
+        if not isinstance(named, str):
+            return None
+        try:
+            real = Path(named).resolve()
+        except (OSError, RuntimeError, ValueError):
             return None
         if self.anywhere:
-            return Path(named)
-        real = Path(named).resolve()
+            return real
         return real if any(real == folder or folder in real.parents for folder in self.allowed) else None
 
 

@@ -12,8 +12,12 @@ _FILE_LIMIT_BYTES = 1024 * 1024
 
 def find_import_circle(root: Path, target: str) -> tuple[str, ...]:
     """Names of modules below the target's folder, each imported by the one before, the first again last; or none."""
-    folder = root.joinpath(*target.split("."))
-    if ".." in folder.parts or not folder.is_dir():
+    try:
+        folder = root.joinpath(*target.split(".")).resolve()
+        inside = folder.is_dir() and folder.is_relative_to(root.resolve())
+    except (OSError, RuntimeError, ValueError):
+        return ()
+    if not inside:
         return ()
     modules = dict(_modules(folder))
     graph = {name: _imported(path, name) & modules.keys() - {name} for name, path in modules.items()}

@@ -9,7 +9,8 @@ from typing import Protocol
 
 import msgspec
 
-from colonizer_engines.kernel.colony import Colony, Journal, Outcome, Proposal
+from colonizer_engines.kernel.calls import Outcome, Proposal
+from colonizer_engines.kernel.colony import Colony, Journal
 from colonizer_engines.kernel.errors import BadArgument
 from colonizer_engines.kernel.falsification import RepositoryAccess, findings_of
 from colonizer_engines.kernel.field import Deposit

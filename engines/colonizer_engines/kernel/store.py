@@ -125,13 +125,8 @@ class Store:
         with self._transaction():
             execute = self._connection.execute
             encode = self._encoder.encode
-            if journal.cleared:
-                execute("DELETE FROM traces")
-            if journal.removed:
-                gone = ((key,) for key in journal.removed)
-                self._connection.executemany("DELETE FROM traces WHERE key = ?", gone)
-            for key, trace in journal.traces.items():
-                execute("INSERT OR REPLACE INTO traces VALUES (?, ?)", (key, encode(_kept(trace))))
+            if colony.rules.field_kept:
+                self._keep_traces(journal)
             for agent in journal.agents.values():
                 self._keep_agent(agent)
             for change in journal.changes:
@@ -148,6 +143,14 @@ class Store:
                 colony.field.tick, ledger.used, ledger.period_start, colony.pruning_count, colony.changes_made
             )
             execute("INSERT OR REPLACE INTO state VALUES (1, ?)", (encode(state),))
+
+    def _keep_traces(self, journal: Journal) -> None:
+        if journal.cleared:
+            self._connection.execute("DELETE FROM traces")
+        gone = ((key,) for key in journal.removed)
+        self._connection.executemany("DELETE FROM traces WHERE key = ?", gone)
+        grown = ((key, self._encoder.encode(_kept(trace))) for key, trace in journal.traces.items())
+        self._connection.executemany("INSERT OR REPLACE INTO traces VALUES (?, ?)", grown)
 
     def _keep_agent(self, agent: Agent) -> None:
         kept = _KeptAgent(agent.role, agent.trust, agent.proposals, agent.accepted, agent.last_updated)
@@ -173,7 +176,10 @@ class Store:
                 return
             state = self._state.decode(found[0])
             colony.changes_made = state.changes_made
-            if colony.rules.field_kept:
+            if not colony.rules.field_kept:
+                # Other rules may have left some, which would come back at another tick than theirs.
+                self._connection.execute("DELETE FROM traces")
+            else:
                 colony.field.restore(self._traces(), state.tick)
                 colony.ledger.used, colony.ledger.period_start = state.used, state.period_start
                 colony.pruning_count = state.pruning_count

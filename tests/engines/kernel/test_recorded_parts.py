@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from colonizer_engines.kernel.colony import Colony, Outcome, Proposal
+from colonizer_engines.kernel.calls import Outcome, Proposal
+from colonizer_engines.kernel.colony import Colony
 from colonizer_engines.kernel.errors import BadArgument
 from colonizer_engines.kernel.field import Deposit, Field
 from colonizer_engines.kernel.findings import WEIGHTS, Severity

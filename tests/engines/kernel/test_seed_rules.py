@@ -217,6 +217,25 @@ def test_walks_a_repository_only_where_the_operator_allowed_it(tmp_path: Path, a
     assert vectors == (["circular_architecture"] if allowed else [])
 
 
+@pytest.mark.parametrize("target", ["outside", "/etc", "x" * 5000, "nul\0", "linked"])
+def test_a_target_leads_out_of_no_allowed_repository(tmp_path: Path, target: str) -> None:
+    outside, allowed = tmp_path / "elsewhere", tmp_path / "allowed"
+    for folder in (outside, allowed):
+        folder.mkdir()
+    outside.joinpath("a.py").write_text("import linked.b\nimport elsewhere.b\n", encoding="utf-8")
+    outside.joinpath("b.py").write_text("import linked.a\nimport elsewhere.a\n", encoding="utf-8")
+    allowed.joinpath("linked").symlink_to(outside)
+    kernel = Kernel(SEED, repositories=[allowed])
+    plan = {"target": target, "rollback_plan": GOOD_ROLLBACK, "tests": ["one"], "repo_root": str(allowed)}
+    assert kernel.falsify_plan(plan)["findings"] == []
+
+
+@pytest.mark.parametrize("root", ["x" * 5000, "nul\0", "/nowhere/at/all", 5, [], ""])
+def test_a_repository_that_is_none_is_ignored(root: object) -> None:
+    plan = {"target": "a", "rollback_plan": GOOD_ROLLBACK, "tests": ["one"], "repo_root": root}
+    assert Kernel(SEED).falsify_plan(plan)["findings"] == []
+
+
 def test_everything_survives_a_restart(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "kernel.db")
     kernel = Kernel(SEED, store)
