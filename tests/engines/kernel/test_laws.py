@@ -2,21 +2,25 @@
 
 import math
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonizer_engines.kernel.evaporation import Evaporation
 from colonizer_engines.kernel.field import Deposit, Field
 from colonizer_engines.kernel.kernel import Kernel
 from colonizer_engines.kernel.records import Judged, Recorded
-from colonizer_engines.kernel.rules import PRESETS, Rules
+from colonizer_engines.kernel.rules import PRESETS, SEED, Rules
 from colonizer_engines.kernel.signals import FAST, NORMAL, SLOW, Decay, SignalType, Source
+from colonizer_engines.kernel.store import Store
 from engines.kernel.kernels import GOOD_RATIONALE, GOOD_ROLLBACK
 
 Call = Callable[[Kernel], object]
 
+_untimed = settings(deadline=None)
 _laws = pytest.mark.parametrize("law", [rules.law for rules in PRESETS.values()], ids=PRESETS.keys())
 _presets = pytest.mark.parametrize("rules", PRESETS.values(), ids=PRESETS.keys())
 _decays = st.sampled_from((FAST, NORMAL, SLOW))
@@ -25,6 +29,7 @@ _names = st.sampled_from(("a", "b", "c.d"))
 
 
 @_laws
+@_untimed
 @given(strength=_strengths | st.sampled_from((0.5, 1.0, 2.25, 3.0, 6.0, 10.0)), decay=_decays)
 def test_a_trace_lives_exactly_as_long_as_counting_its_ticks_says(
     law: Evaporation, strength: float, decay: Decay
@@ -42,6 +47,7 @@ def test_a_trace_lives_exactly_as_long_as_counting_its_ticks_says(
 
 
 @_laws
+@_untimed
 @given(strength=_strengths, decay=_decays)
 def test_a_trace_only_gets_weaker(law: Evaporation, strength: float, decay: Decay) -> None:
     assert law.after(strength, decay, 1) < strength
@@ -64,6 +70,7 @@ def _fields(draw: st.DrawFn) -> list[Deposit | None]:
 
 
 @_laws
+@_untimed
 @given(steps=_fields(), asked=st.sets(st.integers(0, 120)))
 def test_the_strongest_are_those_that_a_sort_of_all_finds(
     law: Evaporation, steps: list[Deposit | None], asked: set[int]
@@ -82,6 +89,7 @@ def test_the_strongest_are_those_that_a_sort_of_all_finds(
 
 
 @_laws
+@_untimed
 @given(steps=_fields())
 def test_traces_do_not_depend_on_when_they_are_looked_at(law: Evaporation, steps: list[Deposit | None]) -> None:
     watched, unwatched = Field(law), Field(law)
@@ -125,6 +133,7 @@ def _calls(draw: st.DrawFn) -> list[Call]:
 
 
 @_presets
+@_untimed
 @given(calls=_calls())
 def test_trust_scores_and_strengths_stay_in_bounds(rules: Rules, calls: list[Call]) -> None:
     kernel = Kernel(rules)
@@ -139,6 +148,7 @@ def test_trust_scores_and_strengths_stay_in_bounds(rules: Rules, calls: list[Cal
 
 
 @_presets
+@_untimed
 @given(calls=_calls())
 def test_a_settled_decision_never_changes(rules: Rules, calls: list[Call]) -> None:
     kernel = Kernel(rules)
@@ -151,6 +161,7 @@ def test_a_settled_decision_never_changes(rules: Rules, calls: list[Call]) -> No
 
 
 @_presets
+@_untimed
 @given(calls=_calls())
 def test_the_same_calls_come_to_the_same(rules: Rules, calls: list[Call]) -> None:
     one, other = Kernel(rules, clock=lambda: 1.0), Kernel(rules, clock=lambda: 1.0)
@@ -159,3 +170,27 @@ def test_the_same_calls_come_to_the_same(rules: Rules, calls: list[Call]) -> Non
         call(other)
     assert one.matrix() == other.matrix()
     assert [row["trust_score"] for row in one.profiles()] == [row["trust_score"] for row in other.profiles()]
+
+
+@settings(max_examples=30, deadline=None)
+@given(calls=_calls())
+def test_what_is_loaded_is_what_was_kept(calls: list[Call]) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "kernel.db")
+        store = Store.open(path)
+        kernel = Kernel(SEED, store)
+        for call in calls:
+            call(kernel)
+        before = _everything(kernel)
+        store.close()
+        store = Store.open(path)
+        after = _everything(Kernel(SEED, store))
+        store.close()
+    assert after == before
+
+
+def _everything(kernel: Kernel) -> object:
+    status = kernel.status()
+    if not kernel.changes_after(0):
+        status["budget_usage"] = {}  # a kernel of which nothing was asked has no period to remember
+    return (status, kernel.matrix(), kernel.profiles(), kernel.consequences(), kernel.changes_after(0))

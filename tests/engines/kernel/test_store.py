@@ -12,7 +12,7 @@ import colonizer_engines
 from colonizer_engines.kernel.errors import DatabaseUnusable, StorageFull, StoreHeld
 from colonizer_engines.kernel.kernel import Kernel
 from colonizer_engines.kernel.records import Recorded
-from colonizer_engines.kernel.rules import SEED
+from colonizer_engines.kernel.rules import CODOMYRMEX_1_3, SEED
 from colonizer_engines.kernel.store import Store
 from engines.kernel.kernels import propose, record
 
@@ -68,6 +68,17 @@ def _killed_writer(path: Path, answers: int) -> list[str]:
         writer.kill()
         lines += writer.stdout.readlines()
     return [line.strip() for line in lines if line.endswith("\n")]
+
+
+def test_no_trace_comes_back_after_rules_that_forget_it(tmp_path: Path) -> None:
+    seen: list[list[str]] = []
+    for rules in (SEED, CODOMYRMEX_1_3, SEED):
+        store = Store.open(tmp_path / "kernel.db")
+        kernel = Kernel(rules, store)
+        seen.append(kernel.matrix()["locations"])
+        record(kernel)
+        store.close()
+    assert seen == [[], [], []]
 
 
 def test_a_second_process_is_refused_in_words(tmp_path: Path) -> None:
