@@ -6,6 +6,7 @@ import sys
 
 GROUPS = (
     "start", "loaded", "commands", "lists", "ingest", "idle", "memory", "diff", "transcript", "isolation", "mothership",
+    "kernel",
 )  # fmt: skip
 
 

@@ -165,9 +165,9 @@ class Field:
         """Up to `limit` traces, strongest first; ties by age."""
         for trace in self._unranked:
             trace.rank = self._law.rank(self.strength_of(trace), trace.decay, self._tick)
-        self._ranking.put(self._unranked, len(self._traces))
+        self._ranking.put(self._unranked)
         self._unranked.clear()
-        return self.by_strength(self._ranking.candidates(limit))[:limit]
+        return self.by_strength(self._ranking.candidates(limit, len(self._traces)))[:limit]
 
     def by_strength(self, traces: Iterable[Trace]) -> list[Trace]:
         """The traces, strongest first; ties by age."""

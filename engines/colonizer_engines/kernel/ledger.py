@@ -1,7 +1,8 @@
 """The resource ledger: what a period may cost, and what it did (spec 6)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, cast
 
 from colonizer_engines.kernel.errors import BadArgument
@@ -37,15 +38,14 @@ class Cost:
 
     def plus(self, other: "Cost") -> "Cost":
         """Both together."""
-        return Cost(**{name: self.sum_of(name, other) for name in DIMENSIONS})
-
-    def sum_of(self, name: str, other: "Cost") -> Any:
-        """One dimension of both together, in its own type."""
-        amount = getattr(self, name) + getattr(other, name)
-        return min(amount, 1.0) if name in _FRACTIONS else amount
+        sums = zip(DIMENSIONS, _amounts(self), _amounts(other), strict=True)
+        return Cost(**{name: min(a + b, 1) if name in _FRACTIONS else a + b for name, a, b in sums})
 
 
 DIMENSIONS = tuple(field.name for field in fields(Cost))
+
+_amounts: Callable[[Cost], tuple[Any, ...]] = attrgetter(*DIMENSIONS)
+"""All dimensions of a cost, each in its own type."""
 
 NOTHING = Cost()
 
@@ -73,8 +73,9 @@ class Ledger:
     def violated(self, estimate: Cost, now: float) -> str | None:
         """The first dimension that the estimate would take beyond its ceiling."""
         self.roll(now)
-        for name in DIMENSIONS:
-            if self.used.sum_of(name, estimate) > getattr(self.ceilings, name):
+        rows = zip(DIMENSIONS, _amounts(self.used), _amounts(estimate), _amounts(self.ceilings), strict=True)
+        for name, used, asked, ceiling in rows:
+            if used + asked > ceiling and not (name in _FRACTIONS and ceiling == 1):
                 return name
         return None
 

@@ -23,27 +23,29 @@ class Ranking:
     def __init__(self) -> None:
         self._heaps: defaultdict[Decay, list[_Entry]] = defaultdict(list)
 
-    def put(self, traces: Collection[Trace], live: int) -> None:
-        """Ranks the traces anew; `live` is how many the field has."""
+    def put(self, traces: Collection[Trace]) -> None:
+        """Ranks the traces anew."""
         grown: defaultdict[Decay, list[_Entry]] = defaultdict(list)
         for trace in traces:
             grown[trace.decay].append((-trace.rank, trace.order, trace))
         for decay, entries in grown.items():
             heap = self._heaps[decay]
-            if len(heap) + len(entries) > 2 * live + _SPARE:
-                kept = [entry for entry in heap + entries if _current(entry, decay)]
-                heap[:] = {entry[1]: entry for entry in kept}.values()
-                heapify(heap)
-            elif len(entries) > len(heap) // 4:
+            if len(entries) > len(heap) // 4:
                 heap += entries
                 heapify(heap)
             else:
                 for entry in entries:
                     heappush(heap, entry)
 
-    def candidates(self, limit: int) -> list[Trace]:
-        """The `limit` strongest traces of every decay, in no order."""
-        return [trace for decay, heap in self._heaps.items() for trace in _first(heap, decay, limit)]
+    def candidates(self, limit: int, live: int) -> list[Trace]:
+        """The `limit` strongest traces of every decay, in no order; `live` is how many traces the field has."""
+        found: list[Trace] = []
+        for decay, heap in self._heaps.items():
+            if len(heap) > 2 * live + _SPARE:
+                heap[:] = {entry[1]: entry for entry in heap if _current(entry, decay)}.values()
+                heapify(heap)
+            found += _first(heap, decay, limit)
+        return found
 
     def clear(self) -> None:
         """Forgets all traces."""
