@@ -49,11 +49,11 @@ class Field:
         self._traces: dict[str, Trace] = {}
         self._dependencies: dict[str, Trace] = {}
         """Those traces whose keys stand for dependencies, in the order of their last deposits."""
-        self._dying: dict[int, set[Trace]] = {}
+        self._dying: dict[int, dict[Trace, None]] = {}
         self._ranking = Ranking()
-        self._unscheduled: set[Trace] = set()
+        self._unscheduled: dict[Trace, None] = {}
         """Traces that grew in this tick: when they go is worked out at its end, once for all their growth."""
-        self._unranked: set[Trace] = set()
+        self._unranked: dict[Trace, None] = {}
         """Traces that grew since somebody asked for the strongest."""
         self._appeared = 0
         self._tick = 0
@@ -130,7 +130,9 @@ class Field:
         for trace in gone:
             del self._traces[trace.key]
             trace.rank = math.nan
-        self._unranked.difference_update(gone)
+        if self._unranked:
+            for trace in gone:
+                self._unranked.pop(trace, None)
         if self._dependencies:
             for trace in gone:
                 self._dependencies.pop(trace.key, None)
@@ -156,8 +158,8 @@ class Field:
             self._traces[trace.key] = trace
             self._appeared = trace.order + 1
             self.strength_of(trace)
-        self._unscheduled.update(self._traces.values())
-        self._unranked.update(self._traces.values())
+        self._unscheduled = dict.fromkeys(self._traces.values())
+        self._unranked = dict.fromkeys(self._traces.values())
         dependencies = [(key, trace) for key, trace in self._traces.items() if _DEPENDENCY in key]
         self._dependencies.update(sorted(dependencies, key=lambda pair: pair[1].last_reinforced))
 
@@ -206,8 +208,7 @@ class Field:
     def _grow(self, trace: Trace, strength: float, now: float) -> None:
         trace.strength = min(strength, MAX_STRENGTH)
         trace.updated_at = now
-        self._unscheduled.add(trace)
-        self._unranked.add(trace)
+        self._unscheduled[trace] = self._unranked[trace] = None
 
     def _schedule(self, trace: Trace) -> None:
         """Puts the trace into the bucket of the tick at which it goes."""
@@ -216,8 +217,8 @@ class Field:
             return
         bucket = self._dying.get(trace.dies_at)
         if bucket is not None:
-            bucket.discard(trace)
+            del bucket[trace]
             if not bucket:
                 del self._dying[trace.dies_at]
         trace.dies_at = dies_at
-        self._dying.setdefault(dies_at, set()).add(trace)
+        self._dying.setdefault(dies_at, {})[trace] = None
