@@ -3,6 +3,7 @@
 `http` and `sockets` were asked of one colony in every state, `live` of colonies that really ran, in time order.
 `commands` holds plain commands; `command_runs` more of them, each with the requests that it made, whose replies are in
 `command_replies`. What it said as an MCP server is not here: ours is not built.
+`kernel/calls` and `kernel/internal` are of the program behind the colony kernel: calls of its tools, and of its parts.
 """
 
 import gzip

@@ -10,7 +10,8 @@ from colonizer_engines.kernel.errors import ToolProblem
 from colonizer_engines.kernel.kernel import Kernel
 from colonizer_engines.kernel.rules import CODOMYRMEX_1_3
 from colonizer_engines.kernel.tools import call
-from engines.kernel.vectors import Json, cases, differences
+from engines.kernel.vectors import cases, differences
+from recorded import Json
 
 _CASES = cases("calls")
 

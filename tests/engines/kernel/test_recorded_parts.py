@@ -1,4 +1,7 @@
-"""What the recorded program's parts did that no tool reaches: costs, budgets, roles, the gate, the field, pruning."""
+"""What the recorded program's parts did that no tool reaches: costs, budgets, roles, the gate, the field, pruning.
+
+One row is not asked here: the summary of a field (83), of which it is not recorded what had been deposited.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,8 @@ from colonizer_engines.kernel.rules import CODOMYRMEX_1_3
 from colonizer_engines.kernel.signals import FAST, NORMAL, SLOW, SignalType, Source
 from colonizer_engines.kernel.store import Store
 from colonizer_engines.kernel.views import proposal_reply
-from engines.kernel.vectors import Json, cases, differences
+from engines.kernel.vectors import cases, differences
+from recorded import Json
 
 _CASES = cases("internal")
 _NOW = 1_796_025_868.0

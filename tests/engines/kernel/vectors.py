@@ -1,33 +1,20 @@
 """What the recorded kernel answered, and whether another answer is the same."""
 
-import gzip
-import json
 import re
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeGuard
 
-_DATA = Path(__file__).parents[2] / "data/kernel"
-
-Json = dict[str, Any]
+from recorded import Json, rows
 
 _INDEX = re.compile(r"\[\d+\]")
 _FACT = re.compile(r"=([^\s>]+)")
 """The values in a token that stands for a free text."""
 
 
-@cache
-def rows(name: str) -> tuple[Json, ...]:
-    """All rows of `calls` or `internal`, in their order."""
-    with gzip.open(_DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return tuple(map(json.loads, lines))
-
-
 def cases(name: str) -> dict[str, list[Json]]:
-    """The rows by case; each case is of one kernel."""
+    """The rows of `calls` or `internal` by case, each case of one kernel."""
     found: dict[str, list[Json]] = {}
-    for row in rows(name):
+    for row in rows(f"kernel/{name}"):
         found.setdefault(row["case"], []).append(row)
     return found
 
