@@ -99,7 +99,7 @@ class Kernel:
         self, agent_id: str, action_type: str, target: str, rationale: str, rollback_plan: str, evidence: object = None
     ) -> ProposalReply:
         """The gate's verdict on an action; `evidence` is any JSON value."""
-        _checked("the proposal's text", (agent_id, action_type, target, rationale, rollback_plan))
+        _checked(agent_id=agent_id, action_type=action_type, target=target, rationale=rationale)
         proposal = Proposal(agent_id, action_type, target, rationale, rollback_plan, evidence)
         with self._call() as (colony, now):
             return proposal_reply(colony.propose(proposal, now))
@@ -117,7 +117,7 @@ class Kernel:
         """What the outcome did to its agent; `human_feedback` is -1..1."""
         if not self.rules.feedback_clamped and not -1 <= human_feedback <= 1:
             raise BadArgument("human_feedback", f"human_feedback must be -1..1, not {human_feedback}")
-        _checked("the outcome's text", (agent_id, action_type, target, actual_outcome))
+        _checked(agent_id=agent_id, action_type=action_type, target=target, actual_outcome=actual_outcome)
         outcome = Outcome(
             agent_id,
             action_type,
@@ -133,7 +133,7 @@ class Kernel:
 
     def agent_profile(self, agent_id: str) -> ProfileReply:
         """The agent's record; one as new where the agent is unknown."""
-        _checked("agent_id", agent_id)
+        _checked(agent_id=agent_id)
         with self._call() as (colony, now):
             return profile_reply(colony.profile(agent_id, now))
 
@@ -195,8 +195,7 @@ class Kernel:
         self, location: str, signal_type: SignalType, strength: float, decay: Decay, evidence: Mapping[str, object]
     ) -> list[SignalReply]:
         """The trace after a person's deposit, which weighs twice."""
-        _checked("location", location)
-        _checked("evidence", evidence)
+        _checked(location=location, evidence=evidence)
         deposit = Deposit(location, signal_type, strength, decay, Source.HUMAN, evidence)
         with self._call() as (colony, now):
             trace = colony.deposit(deposit, now)
@@ -204,7 +203,7 @@ class Kernel:
 
     def calm_down(self, reason: str) -> CalmReply:
         """What went: traces, budget and ticks are back at the start; trust and history stay."""
-        _checked("reason", reason)
+        _checked(reason=reason)
         with self._call() as (colony, now):
             calmed = colony.calm_down(reason, now)
             return {
@@ -272,13 +271,16 @@ class Kernel:
         return colony
 
 
-def _checked(name: str, value: object) -> None:
-    """Nothing, where JSON can hold the value.
+def _checked(**given: object) -> None:
+    """Nothing, where JSON can hold all that is given.
 
     Raises:
-        BadArgument: It cannot.
+        BadArgument: It cannot hold one of them, and which.
     """
     try:
-        msgspec.json.encode(value)
+        msgspec.json.encode(given)
     except (UnicodeEncodeError, TypeError, ValueError, RecursionError) as problem:
-        raise BadArgument(name, f"{name} cannot be kept: {problem}") from None
+        if len(given) > 1:
+            for name, value in given.items():
+                _checked(**{name: value})
+        raise BadArgument(next(iter(given)), f"{next(iter(given))} cannot be kept: {problem}") from None

@@ -1,7 +1,7 @@
 """Many threads and tasks at once, and what a watcher is told."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -101,16 +101,17 @@ def test_a_deposit_that_says_nothing_is_refused(location: str, strength: float) 
 def test_text_that_cannot_be_kept_is_refused_and_changes_nothing(tmp_path: Path, kept: bool) -> None:
     store = Store.open(tmp_path / "kernel.db") if kept else None
     kernel = Kernel(SEED, store)
-    calls = (
-        lambda: propose(kernel, "\ud800"),
-        lambda: record(kernel, target="\ud800"),
-        lambda: kernel.agent_profile("\ud800"),
-        lambda: kernel.deposit("l", SignalType.NEED, 1.0, NORMAL, {"why": "\ud800"}),
-        lambda: kernel.calm_down("\ud800"),
-    )
-    for call in calls:
-        with pytest.raises(BadArgument):
-            call()
+    calls: dict[str, list[Callable[[], object]]] = {
+        "agent_id": [lambda: propose(kernel, "\ud800"), lambda: kernel.agent_profile("\ud800")],
+        "target": [lambda: record(kernel, target="\ud800")],
+        "evidence": [lambda: kernel.deposit("l", SignalType.NEED, 1.0, NORMAL, {"why": "\ud800"})],
+        "reason": [lambda: kernel.calm_down("\ud800")],
+    }
+    for field, refused in calls.items():
+        for call in refused:
+            with pytest.raises(BadArgument) as told:
+                call()
+            assert told.value.field == field
     left = (kernel.changes_after(0), kernel.profiles(), kernel.matrix()["locations"])
     if store is not None:
         store.close()
