@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
+from colonizer_engines.lenient_json import encode
 from colonizer_engines.mothership.colony import Colony
 from colonizer_engines.mothership.question import OpenQuestion, asked, closing
 from colonizer_engines.mothership.session import TERMINAL, ColonyId, decode_session
 from colonizer_engines.mothership.store import EventRow, Store
-from colonizer_engines.mothership.wire import as_object, encode
+from colonizer_engines.mothership.wire import as_object
 
 _EARLIER_RUN = re.compile(r"events-(\d+)\.jsonl")
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from colonizer_engines.lenient_json import encode, mended
 from colonizer_engines.mothership.clock import Clock, rfc3339
 from colonizer_engines.mothership.colony import Colony
 from colonizer_engines.mothership.errors import Refusal, StorageFull
@@ -17,7 +18,7 @@ from colonizer_engines.mothership.feeds import StreamReader, Watcher
 from colonizer_engines.mothership.session import ColonyId, Session, Status
 from colonizer_engines.mothership.storage_health import StorageHealth
 from colonizer_engines.mothership.store import EventRow, Store
-from colonizer_engines.mothership.wire import as_object, encode, mended, session_frame
+from colonizer_engines.mothership.wire import as_object, session_frame
 
 FULL_DISK_RETRY_S = 5.0
 """How long after a write that failed the next one is tried."""

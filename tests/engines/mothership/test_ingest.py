@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
+from colonizer_engines.lenient_json import encode
 from colonizer_engines.mothership.clock import SystemClock
 from colonizer_engines.mothership.colony import Colony
 from colonizer_engines.mothership.diagnosis import diagnose
@@ -17,7 +18,6 @@ from colonizer_engines.mothership.ingest import RunFacts, absorb
 from colonizer_engines.mothership.session import ColonyId, Session
 from colonizer_engines.mothership.store import Store
 from colonizer_engines.mothership.transcript import page, recent_events, run_summary
-from colonizer_engines.mothership.wire import encode
 
 ONE = ColonyId("a1b2c3d4")
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
+from colonizer_engines.lenient_json import encode
 from colonizer_engines.mothership.api.bodies import Field, amount, count, read_json, shaped, text, texts
 from colonizer_engines.mothership.api.replies import json_reply, raw_json
 from colonizer_engines.mothership.api.routes import Call
 from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.tokens import digest, new_token
-from colonizer_engines.mothership.wire import encode
 
 _NEW_TOKEN: Mapping[str, Field] = {
     "name": Field(text, required=True),

@@ -7,6 +7,7 @@ from contextlib import suppress
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from colonizer_engines.lenient_json import encode
 from colonizer_engines.mothership.api.routes import Call
 from colonizer_engines.mothership.api.sessions import LOG_PAGE_LIMIT, whole
 from colonizer_engines.mothership.api.sockets import hang_up, until_first
@@ -15,7 +16,7 @@ from colonizer_engines.mothership.feeds import Watcher
 from colonizer_engines.mothership.session import ColonyId
 from colonizer_engines.mothership.tokens import Scope
 from colonizer_engines.mothership.transcript import page, run_summary
-from colonizer_engines.mothership.wire import as_object, encode, session_frame
+from colonizer_engines.mothership.wire import as_object, session_frame
 
 LOG_LINES_REPLAYED = 200
 _REPLAY_ROWS = 500

@@ -6,12 +6,13 @@ from contextlib import suppress
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from colonizer_engines.lenient_json import encode
 from colonizer_engines.mothership.api.overview import host, orgs, storage
 from colonizer_engines.mothership.api.routes import Call
 from colonizer_engines.mothership.api.sockets import hang_up, until_first
 from colonizer_engines.mothership.feeds import StreamReader
 from colonizer_engines.mothership.mothership import Mothership
-from colonizer_engines.mothership.wire import as_array, as_object, encode, session_frame
+from colonizer_engines.mothership.wire import as_array, as_object, session_frame
 
 MERGED_S = 0.1
 """Changes of a colony within this time are told as one."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
+from colonizer_engines.lenient_json import encode
 from colonizer_engines.mothership.errors import Refusal
-from colonizer_engines.mothership.wire import encode
 
 
 def json_reply(value: object, status: int = 200) -> Response:

@@ -5,6 +5,7 @@ from itertools import islice
 
 from starlette.responses import Response
 
+from colonizer_engines.lenient_json import encode
 from colonizer_engines.mothership.api.bodies import (
     Field,
     count,
@@ -25,7 +26,7 @@ from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.lifecycle import PRIORITY_LIMIT
 from colonizer_engines.mothership.repositories import RepositoryError
 from colonizer_engines.mothership.transcript import page, recent_events
-from colonizer_engines.mothership.wire import as_object, encode
+from colonizer_engines.mothership.wire import as_object
 from colonizer_engines.mothership.worktrees import commits
 
 PAGE_DEFAULT, PAGE_LIMIT = 20, 100
