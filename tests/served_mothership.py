@@ -20,6 +20,7 @@ from colonizer_config.errors import SettingsError
 from colonizer_config.settings import AgentSettings, LocalSettings, SandboxChoice, Settings
 from colonizer_engines.daemon.listeners import private_socket, tcp_port
 from colonizer_engines.daemon.server import Listener
+from colonizer_engines.host_names import HostNames
 from colonizer_engines.mothership.api.door import Door
 from colonizer_engines.mothership.api.presence import Presence
 from colonizer_engines.mothership.api.routes import Table
@@ -264,7 +265,7 @@ async def served(
             new_clone(clone.path)
         await mothership.repositories.add(clone.path)
     presence = Presence()
-    door = Door(mothership, Table(ROUTES), "tcp" if over_tcp else "private", presence)
+    door = Door(mothership, Table(ROUTES), "tcp" if over_tcp else "private", presence, HostNames())
     listener, stopping = Listener(door), asyncio.Event()
     path = place / "engine.sock"
     opened = tcp_port("127.0.0.1", 0) if over_tcp else private_socket(path)

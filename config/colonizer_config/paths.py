@@ -45,6 +45,16 @@ class EngineFolder(Value):
         return self.root / "mothership.db"
 
     @property
+    def kernel_db(self) -> Path:
+        """What the embedded kernel keeps."""
+        return self.root / "kernel.db"
+
+    @property
+    def kernel_token(self) -> Path:
+        """What programs need that reach a kernel of this folder over HTTP, mode 0600."""
+        return self.root / "kernel-token"
+
+    @property
     def cockpit_db(self) -> Path:
         """Drafts and the outbox; every face shares it."""
         return self.root / "cockpit.db"

@@ -64,6 +64,15 @@ class SandboxChoice(StrEnum):
     NONE = "none"
 
 
+class KernelPreset(StrEnum):
+    """Which kind of kernel the embedded one is."""
+
+    SEED = "seed"
+    """As its specification says."""
+    CODOMYRMEX_1_3 = "codomyrmex-1.3"
+    """As the program does that the specification is about."""
+
+
 class Approve(StrEnum):
     """Which calls of other agents wait for a person."""
 
@@ -137,7 +146,7 @@ class LocalSettings(Value):
 class KernelSettings(Value):
     """The `[kernel]` table: the embedded kernel."""
 
-    preset: str = "seed"
+    preset: KernelPreset = KernelPreset.SEED
 
 
 class McpSettings(Value):
@@ -332,7 +341,7 @@ SCHEMA = table(
             LocalSettings,
             {"agent": _NAME, "max_parallel": count(1, 1000), "sandbox": choice(SandboxChoice), "network": flag},
         ),
-        "kernel": table(KernelSettings, {"preset": text()}),
+        "kernel": table(KernelSettings, {"preset": choice(KernelPreset)}),
         "mcp": table(McpSettings, {"approve": choice(Approve)}),
         "keys": named(text(), text()),
         "ui": table(UiSettings, {"theme": text(), "ascii": flag}),

@@ -17,12 +17,14 @@ from colonizer_config.paths import EngineFolder, make_private
 from colonizer_config.settings import load
 from colonizer_config.version import __version__
 from colonizer_engines.daemon.errors import DaemonError, EngineHeld
+from colonizer_engines.daemon.kernel_service import KernelService
 from colonizer_engines.daemon.life import Life
 from colonizer_engines.daemon.listeners import private_socket, tcp_port
 from colonizer_engines.daemon.lock import engine_lock
 from colonizer_engines.daemon.log_file import open_log
 from colonizer_engines.daemon.owner_token import owner_token
 from colonizer_engines.daemon.server import Listener
+from colonizer_engines.host_names import HostNames
 from colonizer_engines.mothership.api.door import Door
 from colonizer_engines.mothership.api.local import engine_routes
 from colonizer_engines.mothership.api.presence import Presence
@@ -114,12 +116,13 @@ async def _serve(options: EngineOptions, report: "_Readiness", stack: ExitStack)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, life.stop)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    listeners = _listeners(options, mothership, presence, life, stack)
+    kernel = KernelService(options.folder.kernel_db, options.settings)
+    listeners = _listeners(options, mothership, presence, life, kernel, stack)
     if options.bind is not None:
         mothership.scheduler.begin()
     failures: list[str] = []
     try:
-        await _live(mothership, life, listeners, report)
+        await _live(mothership, life, kernel, listeners, report)
     except* MothershipError as problems:
         failures = [str(problem) for problem in problems.exceptions]
     if failures:
@@ -130,22 +133,32 @@ _Listeners = Sequence[tuple[Listener, socket.socket]]
 
 
 def _listeners(
-    options: EngineOptions, mothership: Mothership, presence: Presence, life: Life, stack: ExitStack
+    options: EngineOptions,
+    mothership: Mothership,
+    presence: Presence,
+    life: Life,
+    kernel: KernelService,
+    stack: ExitStack,
 ) -> _Listeners:
     """What answers on the private socket and, where it is asked for, on a port; all are open."""
-    table = Table([*ROUTES, *engine_routes(life)])
-    private = Listener(Door(mothership, table, "private", presence))
+    bound = () if options.bind is None else (options.bind[0],)
+    names = HostNames((*bound, *options.allowed_hosts))
+    table = Table([*ROUTES, *engine_routes(life), *kernel.routes(names)])
+    private = Listener(Door(mothership, table, "private", presence, names))
     listeners = [(private, stack.enter_context(private_socket(options.socket)))]
     if options.bind is not None:
         host, port = options.bind
-        public = Listener(Door(mothership, table, "tcp", presence, (host, *options.allowed_hosts)))
+        public = Listener(Door(mothership, table, "tcp", presence, names))
         listeners.append((public, stack.enter_context(tcp_port(host, port))))
     return listeners
 
 
-async def _live(mothership: Mothership, life: Life, listeners: _Listeners, report: "_Readiness") -> None:
+async def _live(
+    mothership: Mothership, life: Life, kernel: KernelService, listeners: _Listeners, report: "_Readiness"
+) -> None:
     async with asyncio.TaskGroup() as tasks:
         colonies = tasks.create_task(mothership.serve(life.stopping))
+        kernel_serving = tasks.create_task(kernel.run())
         serving = [tasks.create_task(listener.run_on(listening)) for listener, listening in listeners]
         tasks.create_task(life.watch())
         report.ready()
@@ -154,6 +167,7 @@ async def _live(mothership: Mothership, life: Life, listeners: _Listeners, repor
         # Clients see the agents stop before their connections end.
         await asyncio.wait([colonies])
         mothership.fleet.end_all_feeds()
+        kernel_serving.cancel()
         for listener, _ in listeners:
             listener.stop()
         await asyncio.wait(serving)

@@ -28,6 +28,11 @@ class Evaporation(Protocol):
         """A number that does not change as the trace fades, larger for a stronger trace of the same `decay`."""
         ...
 
+    @property
+    def described(self) -> dict[str, object]:
+        """`kind`, `base` and `gone_at`, by which another program can foretell a strength."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class LinearEvaporation:
@@ -54,6 +59,11 @@ class LinearEvaporation:
     def rank(self, strength: float, decay: float, tick: int) -> float:
         """The strength that the trace would have had at tick 0."""
         return strength + self.base * decay * tick
+
+    @property
+    def described(self) -> dict[str, object]:
+        """The law in numbers."""
+        return {"kind": "linear", "base": self.base, "gone_at": 0.0}
 
 
 @lru_cache(maxsize=4096)
@@ -94,6 +104,11 @@ class ProportionalEvaporation:
     def rank(self, strength: float, decay: float, tick: int) -> float:
         """The logarithm of the strength that the trace would have had at tick 0."""
         return math.log(strength) - math.log(1 - self.base * decay) * tick
+
+    @property
+    def described(self) -> dict[str, object]:
+        """The law in numbers."""
+        return {"kind": "proportional", "base": self.base, "gone_at": self.gone_at}
 
 
 @lru_cache(maxsize=4096)

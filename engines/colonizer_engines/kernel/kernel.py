@@ -219,6 +219,11 @@ class Kernel:
                 return []
             return [change for change in colony.changes if change.number > number]
 
+    def changes_made(self) -> int:
+        """The number of the newest change; 0 where there is none."""
+        with self._call() as (colony, _):
+            return colony.changes_made
+
     def history_of(self, location: str, signal_type: SignalType) -> list[Marked]:
         """The kept marks of one trace, oldest first; between two marks the law says how strong it was."""
         return [

@@ -132,6 +132,8 @@ class MatrixReply(TypedDict):
     """The whole field: `strengths` has a row for each location and a column for each signal type; 0 is no trace."""
 
     tick: int
+    last_change: int
+    """The number of the newest change that is in it."""
     locations: list[str]
     signal_types: list[str]
     strengths: list[list[float]]

@@ -1,6 +1,6 @@
 """The one table of everything in which kernels differ, and its two columns."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from colonizer_engines.kernel.attacks import AttackRules
@@ -114,5 +114,3 @@ CODOMYRMEX_1_3 = Rules(
     field_kept=False,
     split_key=_at_first_colon,
 )
-
-PRESETS: Mapping[str, Rules] = {"seed": SEED, "codomyrmex-1.3": CODOMYRMEX_1_3}

@@ -137,6 +137,7 @@ def matrix_reply(colony: Colony) -> MatrixReply:
         moments[at][across] = trace.last_reinforced
     return {
         "tick": colony.field.tick,
+        "last_change": colony.changes_made,
         "locations": locations,
         "signal_types": [kind.value for kind in SignalType],
         "strengths": strengths,

@@ -13,16 +13,18 @@ from colonizer_engines.kernel.evaporation import Evaporation
 from colonizer_engines.kernel.field import Deposit, Field
 from colonizer_engines.kernel.kernel import Kernel
 from colonizer_engines.kernel.records import Judged, Recorded
-from colonizer_engines.kernel.rules import PRESETS, SEED, Rules
+from colonizer_engines.kernel.rules import SEED, Rules
 from colonizer_engines.kernel.signals import FAST, NORMAL, SLOW, Decay, SignalType, Source
 from colonizer_engines.kernel.store import Store
+from colonizer_engines.kernel.wire import PRESETS
 from engines.kernel.kernels import GOOD_RATIONALE, GOOD_ROLLBACK
 
 Call = Callable[[Kernel], object]
 
 _untimed = settings(deadline=None)
-_laws = pytest.mark.parametrize("law", [rules.law for rules in PRESETS.values()], ids=PRESETS.keys())
-_presets = pytest.mark.parametrize("rules", PRESETS.values(), ids=PRESETS.keys())
+_RULES = {name: preset.rules for name, preset in PRESETS.items()}
+_laws = pytest.mark.parametrize("law", [rules.law for rules in _RULES.values()], ids=_RULES.keys())
+_presets = pytest.mark.parametrize("rules", _RULES.values(), ids=_RULES.keys())
 _decays = st.sampled_from((FAST, NORMAL, SLOW))
 _strengths = st.floats(0.0, 10.0, exclude_min=True, allow_subnormal=False)
 _names = st.sampled_from(("a", "b", "c.d"))

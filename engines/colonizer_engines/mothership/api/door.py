@@ -1,7 +1,5 @@
 """The ASGI application: who comes in, in the order of spec 2.2, and which handler answers."""
 
-import re
-from collections.abc import Collection
 from typing import cast
 
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
@@ -10,6 +8,7 @@ from starlette.types import Receive, Send
 from starlette.types import Scope as AsgiScope
 from starlette.websockets import WebSocket
 
+from colonizer_engines.host_names import HostNames
 from colonizer_engines.mothership.api.presence import Presence
 from colonizer_engines.mothership.api.replies import empty_reply, refusal_reply
 from colonizer_engines.mothership.api.routes import SOCKET, Answering, Call, Match, Table, Talking, Transport
@@ -21,9 +20,6 @@ NO_TOKEN = "missing or invalid API token; run `colonizer open`"
 WRONG_HOST = "Host not allowed (set COLONIZER_ALLOWED_HOSTS)"
 NO_ROUTE = "no such API route"
 
-_HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(:\d*)?")
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
-
 
 class Door:
     """Answers every request of one transport."""
@@ -34,13 +30,13 @@ class Door:
         table: Table,
         transport: Transport,
         presence: Presence,
-        allowed_hosts: Collection[str] = (),
+        names: HostNames,
     ) -> None:
         self._mothership = mothership
         self._table = table
         self._transport: Transport = transport
         self._presence = presence
-        self._hosts = _LOOPBACK | {host.lower() for host in allowed_hosts}
+        self._names = names
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """One request or WebSocket."""
@@ -63,7 +59,7 @@ class Door:
         try:
             self._check_host(connection)
             match, caller = self._admit(connection, method)
-            if method not in ("GET", "HEAD", SOCKET):
+            if match.route.begins_queue:
                 self._mothership.scheduler.begin()
             call = Call(self._mothership, caller, connection, match.parameters, self._transport)
             if method == SOCKET:
@@ -83,8 +79,7 @@ class Door:
         """Refuses a name that is not ours: a page of somebody else's whose name was made to point here."""
         if self._transport == "private":
             return
-        named = _HOST.fullmatch(connection.headers.get("host", "").lower())
-        if named is None or named[1] not in self._hosts:
+        if not self._names.allow_host(connection.headers.get("host", "")):
             raise Refusal(403, WRONG_HOST, plain=True)
 
     def _admit(self, connection: HTTPConnection, method: str) -> tuple[Match, Caller]:

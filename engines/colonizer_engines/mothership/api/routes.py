@@ -69,6 +69,11 @@ class Route:
     """Whether only the private socket has it."""
 
     @property
+    def begins_queue(self) -> bool:
+        """Whether a request is taken for somebody's who is at work with colonies (local decisions, section 4)."""
+        return self.method not in ("GET", SOCKET) and self.path.startswith("/api/")
+
+    @property
     def subject(self) -> Subject | None:
         """What a token's limits to orgs and repositories are about."""
         if self.path.startswith("/api/sessions/{id}"):
