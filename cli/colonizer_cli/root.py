@@ -21,6 +21,7 @@ _COMMANDS = {
     "diff": "diff:diff",
     "doctor": "doctor:doctor",
     "engine": "engine:engine",
+    "kernel": "kernel:kernel",
     "launch": "launch:launch",
     "list": "colonies:list_colonies",
     "logs": "logs:logs",

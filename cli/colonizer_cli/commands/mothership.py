@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from colonizer_cli import output
+from colonizer_cli.binding import bound_address
 from colonizer_cli.failures import Failed
 from colonizer_cli.options import PlainGroup
 from colonizer_client.mothership import wire
-from colonizer_config.address import HttpAddress, parse_bind
 from colonizer_config.paths import EngineFolder, Paths
 
 
@@ -40,15 +40,7 @@ def serve(bind: str | None, data_dir: Path | None, repositories: tuple[Path, ...
 
     paths = Paths.from_environment()
     folder = paths.engine if data_dir is None else EngineFolder(data_dir.absolute())
-    host, port = DEFAULT_BIND
-    if bind is not None:
-        given = parse_bind(bind, source="--bind")
-        host, port = given.host, given.port or port
-    address = HttpAddress("http", host, port)
-    if address.is_exposed:
-        output.note(
-            f"colonizer: warning: whoever reaches {address} can try tokens, and what is sent there is not encrypted"
-        )
+    address = bound_address(bind, DEFAULT_BIND)
     reading, writing = os.pipe()
     announcement = _Announcement(reading, f"serving {address}\nowner's token in {folder.token}")
     announcement.start()
@@ -56,8 +48,8 @@ def serve(bind: str | None, data_dir: Path | None, repositories: tuple[Path, ...
         paths,
         folder,
         ready_fd=writing,
-        bind=(host, port),
-        allowed_hosts=(address.authority.removesuffix(f":{port}"),),
+        bind=(address.host, address.port or DEFAULT_BIND[1]),
+        allowed_hosts=(address.authority.removesuffix(f":{address.port}"),),
         repositories=tuple(path.absolute() for path in repositories),
     )
     if run(options) != 0:

@@ -2,30 +2,24 @@
 
 import asyncio
 import importlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
-from starlette.websockets import WebSocket
 
 from colonizer_config.errors import ConfigError
 from colonizer_config.settings import load
+from colonizer_engines.daemon.kernel_routes import CARRIED_PATH, KERNEL_PATH, LINES_PATH
 from colonizer_engines.host_names import HostNames
 from colonizer_engines.kernel.errors import KernelError
 from colonizer_engines.kernel.wire import PRESETS
-from colonizer_engines.mothership.api.routes import SOCKET, Call, Route
+from colonizer_engines.mothership.api.routes import Call, Route
 from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.tokens import Scope
-
-PATH = "/mcp/kernel"
-CARRIED_PATH = "/mcp/kernel/carried"
-"""The same without the operator's calls: for what carries the calls of agents to the private socket."""
-
 
 _ENDING = "the engine is ending"
 
@@ -36,8 +30,8 @@ class Faces:
 
     for_operator: ASGIApp
     for_agents: ASGIApp
-    carried: Callable[[WebSocket], Awaitable[None]]
-    """Serves a client whose lines come through a WebSocket."""
+    lines: ASGIApp
+    """Serves an agent whose stdio is carried here, line by line, in one request."""
 
 
 class KernelService:
@@ -89,28 +83,33 @@ class KernelService:
         async def answer_carried(call: Call) -> Response:
             return _Handed((await self.faces()).for_agents)
 
-        async def carry(call: Call) -> None:
-            await (await self.faces()).carried(call.socket)
+        async def answer_lines(call: Call) -> Response:
+            return _Handed((await self.faces()).lines)
 
         methods = ("GET", "POST", "DELETE")
         return [
-            *(Route(method, PATH, Scope.OWNER, answer) for method in methods),
+            *(Route(method, KERNEL_PATH, Scope.OWNER, answer) for method in methods),
             *(Route(method, CARRIED_PATH, Scope.OWNER, answer_carried, private=True) for method in methods),
-            Route(SOCKET, CARRIED_PATH, Scope.OWNER, carry, private=True),
+            Route("POST", LINES_PATH, Scope.OWNER, answer_lines, private=True),
         ]
 
     @asynccontextmanager
     async def _loaded(self) -> AsyncGenerator[Faces]:
         # The SDK is large; what is connected to the engine shall not wait for it.
-        await asyncio.to_thread(importlib.import_module, "colonizer_engines.kernel.serve")
-        from colonizer_engines.kernel.serve import KernelServer, at_work, over_http, over_websocket
+        await asyncio.to_thread(importlib.import_module, "colonizer_engines.serve")
+        from colonizer_engines.kernel.serve import KernelServer, at_work
+        from colonizer_engines.serve import over_http, over_lines
 
         preset = PRESETS[load(self._settings).kernel.preset]
         async with at_work(preset.rules, self._database) as worker:
             agents = KernelServer(worker, preset)
             operator = KernelServer(worker, preset, for_operator=True)
-            async with over_http(operator) as for_operator, over_http(agents) as for_agents:
-                yield Faces(for_operator, for_agents, partial(over_websocket, agents))
+            async with (
+                over_http(operator) as for_operator,
+                over_http(agents) as for_agents,
+                over_lines(agents) as lines,
+            ):
+                yield Faces(for_operator, for_agents, lines)
 
     def _refuse(self, words: str) -> None:
         """Tells those who wait that they wait in vain."""

@@ -22,8 +22,8 @@ from colonizer_engines.daemon.life import Life
 from colonizer_engines.daemon.listeners import private_socket, tcp_port
 from colonizer_engines.daemon.lock import engine_lock
 from colonizer_engines.daemon.log_file import open_log
-from colonizer_engines.daemon.owner_token import owner_token
 from colonizer_engines.daemon.server import Listener
+from colonizer_engines.daemon.token_file import kept_token
 from colonizer_engines.host_names import HostNames
 from colonizer_engines.mothership.api.door import Door
 from colonizer_engines.mothership.api.local import engine_routes
@@ -105,7 +105,7 @@ def _log_end(kind: object, problem: BaseException | None, trace: object) -> None
 
 
 async def _serve(options: EngineOptions, report: "_Readiness", stack: ExitStack) -> None:
-    token = owner_token(options.folder.token)
+    token = kept_token(options.folder.token)
     store = Store.open(options.folder.mothership_db)
     stack.callback(store.close)
     mothership = Mothership(store, _circumstances(options, token))

@@ -1,25 +1,17 @@
-"""A kernel as an MCP server: over stdio, over a WebSocket that carries the same lines, and over streamable HTTP.
-
-Every transport serves both eras of the protocol. Loading this module loads the SDK, which takes most of a second.
-"""
+"""A kernel as an MCP server. Loading this module loads the SDK, which takes most of a second."""
 
 import asyncio
-import json
-import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TextIO, TypeVar, cast
+from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.server import NotificationOptions
 from mcp.server.models import InitializationOptions
-from mcp.server.stdio import stdio_server
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
-from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
@@ -29,12 +21,8 @@ from mcp_types import (
     PaginatedRequestParams,
     TextContent,
     Tool,
-    jsonrpc_message_adapter,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
-from starlette.types import ASGIApp
-from starlette.websockets import WebSocket
 
 from colonizer_config.version import __version__
 from colonizer_engines.kernel.errors import KernelError
@@ -44,7 +32,6 @@ from colonizer_engines.kernel.operator_calls import CARDS, OPERATOR_CALLS, Chang
 from colonizer_engines.kernel.rules import Rules
 from colonizer_engines.kernel.tools import call
 from colonizer_engines.kernel.wire import Answer, Card, Preset, structured_alone, told
-from colonizer_engines.lenient_json import encode
 
 T = TypeVar("T")
 
@@ -190,75 +177,3 @@ def _result(answer: Answer, *, modern: bool) -> CallToolResult:
     structured = answer.structured if modern or isinstance(answer.structured, dict) else None
     content: list[ContentBlock] = [] if answer.text is None else [TextContent(type="text", text=answer.text)]
     return CallToolResult(content=content, structured_content=structured, is_error=answer.failed)
-
-
-# Transports
-
-
-async def over_stdio(server: KernelServer) -> None:
-    """Serves this process's stdin and stdout until stdin ends; what else is printed goes to stderr meanwhile."""
-    with _stdin() as stdin:
-        lines = cast("anyio.AsyncFile[str]", _MendedLines(anyio.wrap_file(stdin)))
-        async with stdio_server(stdin=lines) as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
-
-
-async def over_websocket(server: KernelServer, socket: WebSocket) -> None:
-    """Serves a client whose frames are the lines of the stdio transport, until one side has had enough."""
-    await socket.accept()
-    to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
-
-    async def hear() -> None:
-        async with to_server:
-            async for line in socket.iter_text():
-                try:
-                    message = jsonrpc_message_adapter.validate_json(_mended_line(line), by_name=False)
-                except ValidationError:
-                    continue
-                await to_server.send(SessionMessage(message))
-
-    async def speak() -> None:
-        async with from_server:
-            async for item in from_server:
-                await socket.send_text(item.message.model_dump_json(by_alias=True, exclude_unset=True))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(hear)
-        tasks.start_soon(speak)
-        await server.run(incoming, outgoing, server.create_initialization_options())
-        tasks.cancel_scope.cancel()
-
-
-@asynccontextmanager
-async def over_http(server: KernelServer) -> AsyncGenerator[ASGIApp]:
-    """The application that answers streamable HTTP on whatever path it is given; who may ask is not its business."""
-    manager = StreamableHTTPSessionManager(server, json_response=True)
-    async with manager.run():
-        yield manager.handle_request
-
-
-def _stdin() -> TextIO:
-    """What this process is told, whatever encoding its surroundings name."""
-    return open(sys.stdin.fileno(), encoding="utf-8", errors="replace", closefd=False)
-
-
-class _MendedLines:
-    """Lines in which every character can be sent on."""
-
-    def __init__(self, lines: "anyio.AsyncFile[str]") -> None:
-        self._lines = lines
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        async for line in self._lines:
-            yield _mended_line(line)
-
-
-def _mended_line(line: str) -> str:
-    """The line, where it holds half a surrogate pair with a replacement character for it: the SDK drops such lines."""
-    if "\\ud" not in line.lower():
-        return line
-    try:
-        return encode(json.loads(line)).decode()
-    except (ValueError, RecursionError):
-        return line

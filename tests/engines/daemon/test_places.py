@@ -12,7 +12,7 @@ from colonizer_engines.daemon.errors import DaemonError, EngineHeld, SocketTroub
 from colonizer_engines.daemon.listeners import private_socket
 from colonizer_engines.daemon.lock import engine_lock
 from colonizer_engines.daemon.log_file import LOG_LIMIT_BYTES, open_log
-from colonizer_engines.daemon.owner_token import owner_token
+from colonizer_engines.daemon.token_file import kept_token
 
 
 def test_a_lock_is_held_by_one_and_names_its_holder(tmp_path: Path) -> None:
@@ -45,18 +45,18 @@ def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
 
 def test_the_token_is_made_once(tmp_path: Path) -> None:
     path = tmp_path / "api-token"
-    token = owner_token(path)
-    assert owner_token(path) == token
+    token = kept_token(path)
+    assert kept_token(path) == token
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [entry.name for entry in tmp_path.iterdir()] == ["api-token"]
 
 
 def test_a_token_that_others_may_read_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "api-token"
-    owner_token(path)
+    kept_token(path)
     path.chmod(0o640)
     with pytest.raises(DaemonError, match="others may read"):
-        owner_token(path)
+        kept_token(path)
 
 
 @pytest.mark.parametrize("text", ["", "short", "G" * 64, "0" * 65])
@@ -65,7 +65,7 @@ def test_a_file_without_a_token_is_refused_and_its_text_not_told(tmp_path: Path,
     path.touch(0o600)
     path.write_text(text)
     with pytest.raises(DaemonError, match="there is no token") as problem:
-        owner_token(path)
+        kept_token(path)
     assert not text or text not in str(problem.value)
     assert path.read_text() == text
 
@@ -73,10 +73,10 @@ def test_a_file_without_a_token_is_refused_and_its_text_not_told(tmp_path: Path,
 def test_a_token_file_that_is_a_link_or_a_pipe_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(DaemonError):
-        owner_token(tmp_path / "link")
+        kept_token(tmp_path / "link")
     os.mkfifo(tmp_path / "pipe", 0o600)
     with pytest.raises(DaemonError):
-        owner_token(tmp_path / "pipe")
+        kept_token(tmp_path / "pipe")
 
 
 def test_the_socket_is_private_from_its_first_moment(tmp_path: Path) -> None:

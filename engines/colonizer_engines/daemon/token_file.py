@@ -1,4 +1,4 @@
-"""The owner token of the embedded mothership: made at first start, private to the person."""
+"""Tokens of servers on this machine: made when they are first needed, private to the person."""
 
 import os
 import re
@@ -11,10 +11,8 @@ from colonizer_engines.daemon.errors import DaemonError
 _TOKEN = re.compile(r"[0-9a-f]{64}")
 
 
-def owner_token(path: Path) -> str:
+def kept_token(path: Path) -> str:
     """The 64 hexadecimal characters of the token, kept in a file that nobody else may read.
-
-    Call it under the engine's lock.
 
     Raises:
         DaemonError: The file is another user's, open to others, or holds no token.
@@ -38,7 +36,7 @@ def owner_token(path: Path) -> str:
 
 
 def _made(path: Path) -> str:
-    """A new token, in the file as a whole or not at all."""
+    """A new token, in the file as a whole or not at all; where another process was faster, its token."""
     token = secrets.token_hex(32)
     unfinished = path.with_name(f"{path.name}.{os.getpid()}")
     try:
@@ -48,7 +46,12 @@ def _made(path: Path) -> str:
             file.write(token + "\n")
             file.flush()
             os.fsync(descriptor)
-        unfinished.rename(path)
+        try:
+            os.link(unfinished, path)
+        except FileExistsError:
+            return kept_token(path)
+        finally:
+            unfinished.unlink()
     except OSError as problem:
         raise DaemonError(f"cannot write the token file {path}: {problem.strerror}") from problem
     return token

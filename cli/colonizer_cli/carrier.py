@@ -1,0 +1,182 @@
+"""Carries the lines of an MCP client on stdio to the local engine, where the server is: thin, and soon there.
+
+The engine may end and be started again meanwhile. What it had not answered then is answered here with an error, and
+the next message starts it again; a client that opened with a handshake is introduced to the new one as to the old.
+"""
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from typing import BinaryIO, cast
+
+from colonizer_client.engine import LocalEngine
+from colonizer_client.errors import ClientError, EngineUnavailable
+
+CONNECTION_LOST = -32000
+INVALID_REQUEST = -32600
+"""Codes of JSON-RPC errors, as the SDK uses them."""
+
+LINE_LIMIT_BYTES = 4 * 1024 * 1024
+"""As much as the engine takes in one message."""
+
+LAST_ANSWERS_S = 30.0
+"""How long what is still open may take once the client has said all."""
+
+_LOST = "the local engine ended before it answered; whether the call was carried out is not known"
+_REFUSAL_LIMIT_BYTES = 2000
+
+Message = Mapping[str, object]
+
+
+class Carrier:
+    """Carries between one client and whichever engine runs; `outgoing` is what the client reads."""
+
+    def __init__(self, engine: LocalEngine, path: str, outgoing: BinaryIO) -> None:
+        self._engine = engine
+        self._path = path
+        self._outgoing = outgoing
+        self._line: _Line | None = None
+        self._handshake: list[bytes] = []
+        """What opened the session, in the order in which it was said."""
+        self._lock = threading.Lock()
+        """Held to write to the client, and over `_open`."""
+        self._open: set[str] = set()
+        """The ids of requests that nobody has answered yet, as JSON; whoever takes one out answers it."""
+
+    def carry(self, incoming: BinaryIO) -> None:
+        """Carries until the client has said all, and has its answers."""
+        for line in incoming:
+            message = _parsed(line)
+            if message:
+                self._take(line.rstrip(b"\n") + b"\n", message)
+        if self._line is not None:
+            self._line.finish(LAST_ANSWERS_S)
+
+    def _take(self, line: bytes, message: Message) -> None:
+        request = _request_id(message)
+        if request is not None:
+            with self._lock:
+                self._open.add(request)
+        if len(line) > LINE_LIMIT_BYTES:
+            self._fail(request, INVALID_REQUEST, f"a message has at most {LINE_LIMIT_BYTES} bytes")
+            return
+        try:
+            self._connected(message).send(line)
+        except (ClientError, HTTPException, OSError) as problem:
+            self._line = None
+            self._fail(request, CONNECTION_LOST, f"the local engine cannot be reached: {problem}")
+        if message.get("method") == "initialize":
+            self._handshake = [line]
+        elif message.get("method") == "notifications/initialized":
+            self._handshake.append(line)
+
+    def _connected(self, message: Message) -> "_Line":
+        """The line to the engine, which is started where it does not run."""
+        if self._line is None or self._line.lost.is_set():
+            self._engine.ensure_running()
+            self._line = _Line(self._engine, self._path)
+            self._line.listen(self._hear, self._lose)
+            if message.get("method") != "initialize":
+                for said in self._handshake:
+                    self._line.send(said)
+        return self._line
+
+    def _hear(self, line: bytes) -> None:
+        """Hands on what the engine says, but no answer that nobody waits for, as to a handshake made again."""
+        message = _parsed(line) or {}
+        with self._lock:
+            if "method" not in message:
+                answered = json.dumps(message.get("id"))
+                if answered not in self._open:
+                    return
+                self._open.discard(answered)
+            self._write(line)
+
+    def _lose(self) -> None:
+        with self._lock:
+            lost, self._open = self._open, set()
+            for request in sorted(lost):
+                self._write(_failure(request, CONNECTION_LOST, _LOST))
+
+    def _fail(self, request: str | None, code: int, words: str) -> None:
+        with self._lock:
+            if request in self._open:
+                self._open.discard(request)
+                self._write(_failure(request, code, words))
+
+    def _write(self, line: bytes) -> None:
+        self._outgoing.write(line)
+        self._outgoing.flush()
+
+
+class _Line:
+    """One request to the engine whose body and reply last as long as the session.
+
+    Raises:
+        EngineUnavailable: The engine refuses it; the text is its own words.
+        OSError: It is gone.
+    """
+
+    def __init__(self, engine: LocalEngine, path: str) -> None:
+        self.lost = threading.Event()
+        """Set when the engine has said its last word."""
+        connection = HTTPConnection("local")
+        self._socket = connection.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.connect(str(engine.address.path))
+        connection.putrequest("POST", path)
+        connection.putheader("Authorization", f"Bearer {engine.token().reveal()}")
+        connection.putheader("Content-Type", "application/x-ndjson")
+        connection.putheader("Transfer-Encoding", "chunked")
+        connection.endheaders()
+        self._reply = connection.getresponse()
+        if self._reply.status != 200:
+            words = self._reply.read(_REFUSAL_LIMIT_BYTES).decode("utf-8", "replace").strip()
+            raise EngineUnavailable(f"{words or self._reply.reason}; see `colonizer engine status`")
+
+    def send(self, line: bytes) -> None:
+        """Says one line."""
+        self._socket.sendall(b"%x\r\n%s\r\n" % (len(line), line))
+
+    def listen(self, hear: Callable[[bytes], None], lose: Callable[[], None]) -> None:
+        """Has a thread hand over each line, and tell of the last one."""
+        self._listener = threading.Thread(target=self._listen, args=(self._reply, hear, lose), daemon=True)
+        self._listener.start()
+
+    def finish(self, patience_s: float) -> None:
+        """Says that nothing more comes, and waits for the engine's last line."""
+        try:
+            self._socket.sendall(b"0\r\n\r\n")
+        except OSError:
+            return  # then the engine is gone, and the listener knows
+        finally:
+            self._listener.join(patience_s)
+
+    def _listen(self, reply: HTTPResponse, hear: Callable[[bytes], None], lose: Callable[[], None]) -> None:
+        try:
+            while (line := reply.readline()).endswith(b"\n"):
+                hear(line)
+        except (HTTPException, OSError):
+            pass  # it ended in the middle of a line
+        self.lost.set()
+        lose()
+
+
+def _parsed(line: bytes) -> Message | None:
+    """The message, None where the line holds none."""
+    try:
+        value: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return cast("Message", value) if isinstance(value, dict) else None
+
+
+def _request_id(message: Message) -> str | None:
+    """The id under which an answer is waited for, as JSON."""
+    return json.dumps(message["id"]) if "method" in message and "id" in message else None
+
+
+def _failure(request: str, code: int, words: str) -> bytes:
+    error = {"code": code, "message": words}
+    return f'{{"jsonrpc":"2.0","id":{request},"error":{json.dumps(error)}}}\n'.encode()

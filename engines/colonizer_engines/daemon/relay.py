@@ -1,0 +1,119 @@
+"""Hands HTTP requests on to the local engine's private socket, for those who may not have what lies behind it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import h11
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+BODY_LIMIT_BYTES = 4 * 1024 * 1024
+"""As much as the SDK takes in one request."""
+
+_HANDED_ON = frozenset({"accept", "content-type", "last-event-id"})
+_HANDED_BACK = frozenset({b"content-type", b"mcp-session-id", b"cache-control", b"allow"})
+_PIECE_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Where the engine is found."""
+
+    socket: Path
+    path: str
+    """The route that answers there."""
+    ready: Callable[[], str]
+    """Starts the engine where it does not run, and gives its token; blocks."""
+
+
+class Relay:
+    """The application that asks the engine whatever it is asked itself."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        request = Request(scope, receive)
+        with suppress(ClientDisconnect):
+            body = await _body(request)
+            if body is None:
+                await Response("Request body too large", 413)(scope, receive, send)
+                return
+            asking = asyncio.create_task(self._ask(request, body, send))
+            leaving = asyncio.create_task(_gone(receive))
+            try:
+                await asyncio.wait((asking, leaving), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                leaving.cancel()
+                if not asking.done():
+                    asking.cancel()
+            with suppress(asyncio.CancelledError):
+                await asking
+
+    async def _ask(self, request: Request, body: bytes, send: Send) -> None:
+        try:
+            token = await asyncio.to_thread(self._engine.ready)
+            reader, writer = await asyncio.open_unix_connection(self._engine.socket)
+        except OSError as problem:
+            words = f"the local engine cannot be reached: {problem.strerror or problem}"
+            await Response(words, 502, media_type="text/plain")(request.scope, request.receive, send)
+            return
+        try:
+            asked = h11.Connection(h11.CLIENT)
+            headers = [*_handed_on(request.headers), ("host", "local"), ("authorization", f"Bearer {token}")]
+            headers += [("content-length", str(len(body))), ("connection", "close")]
+            events = (h11.Request(method=request.method, target=self._engine.path, headers=headers),)
+            for event in (*events, *((h11.Data(data=body),) if body else ()), h11.EndOfMessage()):
+                writer.write(asked.send(event) or b"")
+            async for event in _events(asked, reader):
+                await _hand_back(event, send)
+        finally:
+            writer.close()
+
+
+async def _events(asked: h11.Connection, reader: asyncio.StreamReader) -> AsyncIterator[h11.Event]:
+    """What the engine answers, until that is complete."""
+    while True:
+        event = asked.next_event()
+        if event is h11.NEED_DATA:
+            asked.receive_data(await reader.read(_PIECE_BYTES))
+        elif isinstance(event, h11.Event):
+            yield event
+            if isinstance(event, h11.EndOfMessage):
+                return
+
+
+async def _hand_back(event: h11.Event, send: Send) -> None:
+    if isinstance(event, h11.Response):
+        headers = [(name, value) for name, value in event.headers if name in _HANDED_BACK]
+        await send({"type": "http.response.start", "status": event.status_code, "headers": headers})
+    elif isinstance(event, h11.Data):
+        await send({"type": "http.response.body", "body": bytes(event.data), "more_body": True})
+    elif isinstance(event, h11.EndOfMessage):
+        await send({"type": "http.response.body", "body": b""})
+
+
+def _handed_on(headers: Headers) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in headers.items() if name in _HANDED_ON or name.startswith("mcp-")]
+
+
+async def _body(request: Request) -> bytes | None:
+    """The body, None where it is too large."""
+    taken = b""
+    async for piece in request.stream():
+        taken += piece
+        if len(taken) > BODY_LIMIT_BYTES:
+            return None
+    return taken
+
+
+async def _gone(receive: Receive) -> None:
+    """Returns when the client has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

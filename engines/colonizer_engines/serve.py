@@ -1,0 +1,185 @@
+"""How an engine's MCP server is reached: over stdio, over one request that carries its lines, over streamable HTTP.
+
+Every way serves both eras of the protocol. Loading this module loads the SDK, which takes most of a second.
+"""
+
+import json
+import os
+import sys
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any, BinaryIO
+
+import anyio
+import anyio.to_thread
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from colonizer_engines.lenient_json import encode
+
+LINE_LIMIT_BYTES = 4 * 1024 * 1024
+"""As much as the SDK takes in one request."""
+
+
+async def over_stdio(server: Server[Any]) -> None:
+    """Serves this process's stdin and stdout until stdin ends; what else is printed goes to stderr meanwhile."""
+    with _own_stdout() as stdout:
+
+        async def say(line: bytes) -> None:
+            await anyio.to_thread.run_sync(_put, stdout, line)
+
+        await _converse(server, anyio.wrap_file(sys.stdin.buffer), say)
+
+
+@asynccontextmanager
+async def over_lines(server: Server[Any]) -> AsyncGenerator[ASGIApp]:
+    """The application that answers a request whose body and reply are the lines of the stdio transport.
+
+    Each client has one request, for as long as its session lasts; all end when this does.
+    """
+    clients: set[anyio.CancelScope] = set()
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        async def say(line: bytes) -> None:
+            await send({"type": "http.response.body", "body": line, "more_body": True})
+
+        headers = [(b"content-type", b"application/x-ndjson")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        with anyio.CancelScope() as client:
+            clients.add(client)
+            try:
+                await _converse(server, _lines(Request(scope, receive)), say)
+            finally:
+                clients.discard(client)
+        await send({"type": "http.response.body", "body": b""})
+
+    try:
+        yield answer
+    finally:
+        for client in tuple(clients):
+            client.cancel()
+
+
+@asynccontextmanager
+async def over_http(server: Server[Any]) -> AsyncGenerator[ASGIApp]:
+    """The application that answers streamable HTTP on whatever path it is given; who may ask is not its business."""
+    manager = StreamableHTTPSessionManager(server, json_response=True)
+    async with manager.run():
+        yield manager.handle_request
+
+
+async def _converse(server: Server[Any], lines: AsyncIterable[bytes], say: Callable[[bytes], Awaitable[None]]) -> None:
+    """Serves one client that speaks in lines, until it has said all and has its answers."""
+    to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
+    waiting = _Waiting()
+
+    async def hear() -> None:
+        async with to_server:
+            async for line in lines:
+                message = _message(line)
+                if message is not None:
+                    waiting.heard(message)
+                    await to_server.send(SessionMessage(message))
+            # The SDK drops what is unanswered when the client has said all, as one does that is fed from a file.
+            await waiting.over()
+
+    async def speak() -> None:
+        async with from_server:
+            async for item in from_server:
+                await say(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                waiting.said(item.message)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(hear)
+        tasks.start_soon(speak)
+        await server.run(incoming, outgoing, server.create_initialization_options())
+        tasks.cancel_scope.cancel()
+
+
+class _Waiting:
+    """The requests for whose answers a client still waits."""
+
+    def __init__(self) -> None:
+        self._ids: set[RequestId] = set()
+        self._settled = anyio.Event()
+
+    def heard(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCRequest):
+            self._ids.add(message.id)
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._settle((message.params or {}).get("requestId"))
+
+    def said(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            self._settle(message.id)
+
+    async def over(self) -> None:
+        """Returns when nothing is waited for."""
+        while self._ids:
+            self._settled = anyio.Event()
+            await self._settled.wait()
+
+    def _settle(self, request: object) -> None:
+        self._ids -= {request} & self._ids
+        self._settled.set()
+
+
+def _message(line: bytes) -> JSONRPCMessage | None:
+    """The message; None where the line holds none: who cannot be understood cannot be answered."""
+    try:
+        return jsonrpc_message_adapter.validate_json(_mended(line), by_name=False)
+    except ValidationError:
+        return None
+
+
+def _mended(line: bytes) -> bytes:
+    """The line, with a replacement character for half a surrogate pair, for which the SDK refuses a whole message."""
+    if b"\\ud" not in line.lower():
+        return line
+    try:
+        return encode(json.loads(line))
+    except (ValueError, RecursionError):
+        return line
+
+
+async def _lines(request: Request) -> AsyncIterator[bytes]:
+    """The lines of the body as they come, until it or its sender ends, or a line is longer than any message may be."""
+    rest = b""
+    with suppress(ClientDisconnect):
+        async for piece in request.stream():
+            *whole, rest = (rest + piece).split(b"\n")
+            for line in whole:
+                yield line
+            if len(rest) > LINE_LIMIT_BYTES:
+                return
+
+
+def _put(stream: BinaryIO, line: bytes) -> None:
+    stream.write(line)
+    stream.flush()
+
+
+@contextmanager
+def _own_stdout() -> Generator[BinaryIO]:
+    """The stream on which the client listens; stray prints of this process go to stderr while it lasts."""
+    sys.stdout.flush()
+    with open(os.dup(1), "wb") as kept:
+        os.dup2(2, 1)
+        try:
+            yield kept
+        finally:
+            os.dup2(kept.fileno(), 1)
