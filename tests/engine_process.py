@@ -14,6 +14,7 @@ from typing import Any, cast
 import httpx
 
 from colonizer_config.paths import EngineFolder
+from plain_command import own_environment
 from served_mothership import PUPPET
 
 _PROGRAM = """
@@ -108,7 +109,9 @@ def _spawn(place: EnginePlace, **options: object) -> tuple["subprocess.Popen[byt
         ready_fd=writing,
         **given,
     )
-    process = subprocess.Popen([sys.executable, "-c", program], pass_fds=(writing,), stdin=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], pass_fds=(writing,), stdin=subprocess.DEVNULL, env=own_environment({})
+    )
     os.close(writing)
     return process, reading
 

@@ -1,7 +1,9 @@
 """What the recorded kernel answered, and whether another answer is the same."""
 
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TypeGuard
 
 from recorded import Json, rows
@@ -17,6 +19,37 @@ def cases(name: str) -> dict[str, list[Json]]:
     for row in rows(f"kernel/{name}"):
         found.setdefault(row["case"], []).append(row)
     return found
+
+
+START = 1_796_025_868.0
+
+
+class Time:
+    """A clock that stands where it was put, and goes on a little with every look."""
+
+    def __init__(self) -> None:
+        self.offset_s = 0.0
+        self._looks = 0
+
+    def __call__(self) -> float:
+        self._looks += 1
+        return START + self.offset_s + self._looks / 1000
+
+
+def placed(row: Json, root: Path) -> Json:
+    """The row with its fixture's files written, and their folder in its arguments."""
+    for name, text in row.get("fixture", {}).items():
+        path = Path(name.replace("{root}", str(root)))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    placed: Json = json.loads(json.dumps(row).replace("{root}", str(root)))
+    return placed
+
+
+def tool_name(row: Json) -> str:
+    """The name by which the call was made."""
+    bare = (row["case"], row["step"]) == ("wire_unknown_tool", 1)
+    return row["tool"] if bare else f"codomyrmex.{row['tool']}"
 
 
 def differences(row: Json, ours: object) -> list[str]:
