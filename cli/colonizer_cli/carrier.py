@@ -8,6 +8,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import BinaryIO, cast
 
@@ -21,8 +22,8 @@ INVALID_REQUEST = -32600
 LINE_LIMIT_BYTES = 4 * 1024 * 1024
 """As much as the engine takes in one message."""
 
-LAST_ANSWERS_S = 30.0
-"""How long what is still open may take once the client has said all."""
+LAST_ANSWERS_S = 65.0
+"""How long what is still open may take once the client has said all; a little more than the engine grants it."""
 
 _LOST = "the local engine ended before it answered; whether the call was carried out is not known"
 _REFUSAL_LIMIT_BYTES = 2000
@@ -107,8 +108,9 @@ class Carrier:
                 self._write(_failure(request, code, words))
 
     def _write(self, line: bytes) -> None:
-        self._outgoing.write(line)
-        self._outgoing.flush()
+        with suppress(BrokenPipeError):  # the client is gone, and so will be its end of stdin
+            self._outgoing.write(line)
+            self._outgoing.flush()
 
 
 class _Line:

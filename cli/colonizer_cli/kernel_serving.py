@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from colonizer_cli import output
 from colonizer_cli.failures import Failed
 from colonizer_cli.local import local_engine
+from colonizer_client.errors import ClientError
 from colonizer_config.address import HttpAddress
 from colonizer_config.paths import EngineFolder, Paths, make_private
 from colonizer_config.settings import KernelPreset
@@ -94,15 +95,18 @@ async def _converse(own: OwnKernel) -> None:
 async def _asked_over_http(paths: Paths, own: OwnKernel | None) -> "AsyncGenerator[ASGIApp]":
     if own is None:
         from colonizer_engines.daemon.kernel_routes import CARRIED_PATH
-        from colonizer_engines.daemon.relay import Engine, Relay
+        from colonizer_engines.daemon.relay import Relay
 
         engine = local_engine(paths)
 
         def ready() -> str:
-            engine.ensure_running()
-            return engine.token().reveal()
+            try:
+                engine.ensure_running()
+                return engine.token().reveal()
+            except ClientError as problem:
+                raise ConnectionError(str(problem)) from problem
 
-        yield Relay(Engine(engine.address.path, CARRIED_PATH, ready))
+        yield Relay(engine.address.path, CARRIED_PATH, ready)
         return
     from colonizer_engines.serve import over_http
 

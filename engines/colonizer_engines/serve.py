@@ -33,6 +33,9 @@ from colonizer_engines.lenient_json import encode
 LINE_LIMIT_BYTES = 4 * 1024 * 1024
 """As much as the SDK takes in one request."""
 
+LAST_ANSWERS_S = 60.0
+"""How long what is still open may take once a client has said all."""
+
 
 async def over_stdio(server: Server[Any]) -> None:
     """Serves this process's stdin and stdout until stdin ends; what else is printed goes to stderr meanwhile."""
@@ -41,7 +44,10 @@ async def over_stdio(server: Server[Any]) -> None:
         async def say(line: bytes) -> None:
             await anyio.to_thread.run_sync(_put, stdout, line)
 
-        await _converse(server, anyio.wrap_file(sys.stdin.buffer), say)
+        try:
+            await _converse(server, anyio.wrap_file(sys.stdin.buffer), say)
+        except* BrokenPipeError:
+            pass  # the client is gone
 
 
 @asynccontextmanager
@@ -95,7 +101,8 @@ async def _converse(server: Server[Any], lines: AsyncIterable[bytes], say: Calla
                     waiting.heard(message)
                     await to_server.send(SessionMessage(message))
             # The SDK drops what is unanswered when the client has said all, as one does that is fed from a file.
-            await waiting.over()
+            with anyio.move_on_after(LAST_ANSWERS_S):
+                await waiting.over()
 
     async def speak() -> None:
         async with from_server:

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,7 +27,7 @@ _HEADERS = {"accept": "application/json, text/event-stream"}
 
 
 @contextmanager
-def killed(engine: RealEngine) -> Iterator[None]:
+def killed(engine: RealEngine) -> Generator[None]:
     """What is done inside reaches an engine that answers nothing any more, and is killed then."""
     pid = engine.pid()
     os.kill(pid, signal.SIGSTOP)
@@ -104,7 +104,7 @@ def test_a_killed_server_has_kept_every_call_that_it_answered_and_no_other_proce
 
 
 @contextmanager
-def serving_http(*argv: str) -> Iterator[tuple[str, Path]]:
+def serving_http(*argv: str) -> Generator[tuple[str, Path]]:
     """The address of a server, and the file with its token."""
     port = free_port()
     with started("kernel", "serve", "--http", "--bind", f"127.0.0.1:{port}", *argv) as server:
@@ -151,7 +151,7 @@ def _check_the_guard(url: str, token_file: Path) -> None:
 
 
 def _tools(http: httpx.Client, headers: Mapping[str, str]) -> set[str]:
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    asked: Json = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     listed = http.post("/mcp", json=asked, headers=dict(headers)).json()["result"]["tools"]
     return {tool["name"].partition("_")[0] for tool in listed}
 

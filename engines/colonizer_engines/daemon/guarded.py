@@ -26,6 +26,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
         if scope["type"] != "http":
+            await send({"type": "websocket.close"})
             return
         refusal = self._refusal(str(scope["path"]), Headers(scope=scope))
         await (refusal or self._app)(scope, receive, send)

@@ -1,4 +1,4 @@
-"""Hands HTTP requests on to the local engine's private socket, for those who may not have what lies behind it."""
+"""Hands HTTP requests on to the local engine's private socket, for those who may not have all that lies behind it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -16,26 +16,19 @@ BODY_LIMIT_BYTES = 4 * 1024 * 1024
 """As much as the SDK takes in one request."""
 
 _HANDED_ON = frozenset({"accept", "content-type", "last-event-id"})
-_HANDED_BACK = frozenset({b"content-type", b"mcp-session-id", b"cache-control", b"allow"})
+_HANDED_BACK = frozenset({b"content-type", b"mcp-session-id", b"cache-control"})
 _PIECE_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
-    """Where the engine is found."""
-
-    socket: Path
-    path: str
-    """The route that answers there."""
-    ready: Callable[[], str]
-    """Starts the engine where it does not run, and gives its token; blocks."""
-
-
 class Relay:
     """The application that asks the engine whatever it is asked itself."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    socket: Path
+    path: str
+    """The route of the engine that answers."""
+    ready: Callable[[], str]
+    """Starts the engine where it does not run, and gives its token; blocks, and raises an OSError in words."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -50,43 +43,43 @@ class Relay:
             try:
                 await asyncio.wait((asking, leaving), return_when=asyncio.FIRST_COMPLETED)
             finally:
+                asking.cancel()
                 leaving.cancel()
-                if not asking.done():
-                    asking.cancel()
-            with suppress(asyncio.CancelledError):
-                await asking
+                await asyncio.wait((asking, leaving))
+            if not asking.cancelled():
+                asking.result()
 
     async def _ask(self, request: Request, body: bytes, send: Send) -> None:
+        """Hands back what the engine answers; says so where it does not, as long as nothing is handed back yet."""
+        begun = False
         try:
-            token = await asyncio.to_thread(self._engine.ready)
-            reader, writer = await asyncio.open_unix_connection(self._engine.socket)
-        except OSError as problem:
-            words = f"the local engine cannot be reached: {problem.strerror or problem}"
+            async for event in self._answer(request, body):
+                begun = True
+                await _hand_back(event, send)
+        except (OSError, h11.RemoteProtocolError) as problem:
+            if begun:
+                raise
+            words = f"the local engine does not answer: {problem}"
             await Response(words, 502, media_type="text/plain")(request.scope, request.receive, send)
-            return
+
+    async def _answer(self, request: Request, body: bytes) -> AsyncIterator[h11.Event]:
+        token = await asyncio.to_thread(self.ready)
+        reader, writer = await asyncio.open_unix_connection(self.socket)
         try:
-            asked = h11.Connection(h11.CLIENT)
+            engine = h11.Connection(h11.CLIENT)
             headers = [*_handed_on(request.headers), ("host", "local"), ("authorization", f"Bearer {token}")]
             headers += [("content-length", str(len(body))), ("connection", "close")]
-            events = (h11.Request(method=request.method, target=self._engine.path, headers=headers),)
-            for event in (*events, *((h11.Data(data=body),) if body else ()), h11.EndOfMessage()):
-                writer.write(asked.send(event) or b"")
-            async for event in _events(asked, reader):
-                await _hand_back(event, send)
+            asked = h11.Request(method=request.method, target=self.path, headers=headers)
+            for part in (asked, h11.Data(data=body), h11.EndOfMessage()):
+                writer.write(engine.send(part) or b"")
+            while engine.their_state not in (h11.DONE, h11.MUST_CLOSE, h11.CLOSED):
+                event = engine.next_event()
+                if event is h11.NEED_DATA:
+                    engine.receive_data(await reader.read(_PIECE_BYTES))
+                elif isinstance(event, h11.Event):
+                    yield event
         finally:
             writer.close()
-
-
-async def _events(asked: h11.Connection, reader: asyncio.StreamReader) -> AsyncIterator[h11.Event]:
-    """What the engine answers, until that is complete."""
-    while True:
-        event = asked.next_event()
-        if event is h11.NEED_DATA:
-            asked.receive_data(await reader.read(_PIECE_BYTES))
-        elif isinstance(event, h11.Event):
-            yield event
-            if isinstance(event, h11.EndOfMessage):
-                return
 
 
 async def _hand_back(event: h11.Event, send: Send) -> None:

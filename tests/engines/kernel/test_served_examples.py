@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import jsonschema
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
@@ -37,10 +36,9 @@ async def test_the_examples_of_the_specification_hold(transport: str, mode: str)
             # Before 2026-07-28 what is structured is an object.
             fits = modern or tool["output_schema"]["type"] == "object"
             assert found.output_schema == (tool["output_schema"] if fits else None)
+            # The client raises where what is structured does not fit the schema that is listed.
             answer = await client.call_tool(tool["tool"], tool["example"]["arguments"])
-            value = _value(answer, structured=fits)
-            jsonschema.validate(value, tool["output_schema"])
-            _compare(tool["tool"], tool["example"]["value"], value)
+            _compare(tool["tool"], tool["example"]["value"], _value(answer, structured=fits))
 
 
 @_ways
@@ -119,14 +117,14 @@ def _compare(tool: str, printed: Any, value: Any) -> None:
             assert value == printed
         case "colony_record_outcome":
             assert (value["status"], value["role"]) == (printed["status"], printed["role"])
-            assert value["trust_score"] == pytest.approx(0.17)
+            assert value["trust_score"] == 0.17
         case "colony_agent_profile":
             assert (value["agent_id"], value["role"]) == (printed["agent_id"], printed["role"])
             assert (value["total_proposals"], value["accepted_proposals"]) == (1, 1)
             assert len(value["consequence_history"]) == 1
         case "colony_falsify_plan":
             assert [_gist(row) for row in value["findings"]] == [_gist(row) for row in printed["findings"]]
-            assert value["severity_score"] == pytest.approx(printed["severity_score"])
+            assert abs(value["severity_score"] - printed["severity_score"]) < 1e-9
             assert value["recommendation"] == printed["recommendation"]
         case "colony_pheromone_query":
             assert [row.keys() for row in value] == [row.keys() for row in printed]
