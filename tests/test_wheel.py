@@ -54,7 +54,7 @@ def sources() -> set[str]:
         str(path.relative_to(ROOT / package.removeprefix("colonizer_")))
         for package in PACKAGES
         for path in (ROOT / package.removeprefix("colonizer_") / package).rglob("*")
-        if path.is_file() and path.suffix in (".py", ".typed")
+        if path.is_file() and path.suffix in (".py", ".typed", ".json")
     }
 
 

@@ -15,7 +15,7 @@ def bound_address(bind: str | None, default: tuple[str, int]) -> HttpAddress:
         given = parse_bind(bind, source="--bind")
         host, port = given.host, given.port or port
     address = HttpAddress("http", host, port)
-    if address.is_exposed:
+    if address.is_exposed or address.is_everywhere:
         output.note(
             f"colonizer: warning: whoever reaches {address} can try tokens, and what is sent there is not encrypted"
         )

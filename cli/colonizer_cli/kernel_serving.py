@@ -1,8 +1,6 @@
-"""A colony kernel for other programs: the local engine's, or one that this process runs itself."""
+"""A colony kernel served by this process: one of its own, or over HTTP the local engine's."""
 
 import asyncio
-import signal
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from socket import socket
@@ -16,6 +14,15 @@ from colonizer_config.address import HttpAddress
 from colonizer_config.paths import EngineFolder, Paths, make_private
 from colonizer_config.settings import KernelPreset
 from colonizer_config.value import Value
+from colonizer_engines.daemon.errors import DaemonError
+from colonizer_engines.daemon.guarded import PATH, Guard, serve_until_told
+from colonizer_engines.daemon.kernel_routes import CARRIED_PATH
+from colonizer_engines.daemon.listeners import tcp_port
+from colonizer_engines.daemon.relay import Relay
+from colonizer_engines.daemon.token_file import kept_token
+from colonizer_engines.host_names import HostNames
+from colonizer_engines.kernel.errors import KernelError
+from colonizer_engines.kernel.wire import PRESETS
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -31,26 +38,22 @@ class OwnKernel(Value):
     """Where its state is kept; None for nowhere."""
 
 
-def serve_stdio(paths: Paths, own: OwnKernel | None) -> None:
+def serve_stdio(own: OwnKernel) -> None:
     """Serves stdin and stdout until stdin ends.
 
     Raises:
         Failed: The kernel's database cannot be had.
     """
-    # Whoever interrupts it has nothing to lose: what was answered is kept.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if own is not None:
-        from colonizer_engines.kernel.errors import KernelError
+    from colonizer_engines.serve import over_stdio
 
-        try:
-            asyncio.run(_converse(own))
-        except KernelError as problem:
-            raise Failed(str(problem)) from problem
-        return
-    from colonizer_cli.carrier import Carrier
-    from colonizer_engines.daemon.kernel_routes import LINES_PATH
+    async def serve() -> None:
+        async with _running(own) as server:
+            await over_stdio(server)
 
-    Carrier(local_engine(paths), LINES_PATH, sys.stdout.buffer).carry(sys.stdin.buffer)
+    try:
+        asyncio.run(serve())
+    except KernelError as problem:
+        raise Failed(str(problem)) from problem
 
 
 def serve_http(paths: Paths, own: OwnKernel | None, address: HttpAddress) -> None:
@@ -59,13 +62,6 @@ def serve_http(paths: Paths, own: OwnKernel | None, address: HttpAddress) -> Non
     Raises:
         Failed: The port, the token's file or the kernel's database cannot be had.
     """
-    from colonizer_engines.daemon.errors import DaemonError
-    from colonizer_engines.daemon.guarded import PATH, Guard, serve_until_told
-    from colonizer_engines.daemon.listeners import tcp_port
-    from colonizer_engines.daemon.token_file import kept_token
-    from colonizer_engines.host_names import HostNames
-    from colonizer_engines.kernel.errors import KernelError
-
     folder = (own and own.folder) or paths.engine
     make_private(folder.root)
 
@@ -73,9 +69,7 @@ def serve_http(paths: Paths, own: OwnKernel | None, address: HttpAddress) -> Non
         async with _asked_over_http(paths, own) as app:
             output.say(f"serving {address}{PATH}\ntoken in {folder.kernel_token}")
             output.flush()
-            await serve_until_told(
-                Guard(app, token, HostNames((address.authority.removesuffix(f":{address.port}"),))), listening
-            )
+            await serve_until_told(Guard(app, token, HostNames((address.named_host,))), listening)
 
     try:
         with tcp_port(address.host, address.port or 0) as listening:
@@ -84,19 +78,9 @@ def serve_http(paths: Paths, own: OwnKernel | None, address: HttpAddress) -> Non
         raise Failed(str(problem)) from problem
 
 
-async def _converse(own: OwnKernel) -> None:
-    from colonizer_engines.serve import over_stdio
-
-    async with _running(own) as server:
-        await over_stdio(server)
-
-
 @asynccontextmanager
 async def _asked_over_http(paths: Paths, own: OwnKernel | None) -> "AsyncGenerator[ASGIApp]":
     if own is None:
-        from colonizer_engines.daemon.kernel_routes import CARRIED_PATH
-        from colonizer_engines.daemon.relay import Relay
-
         engine = local_engine(paths)
 
         def ready() -> str:
@@ -117,7 +101,6 @@ async def _asked_over_http(paths: Paths, own: OwnKernel | None) -> "AsyncGenerat
 @asynccontextmanager
 async def _running(own: OwnKernel) -> "AsyncGenerator[KernelServer]":
     from colonizer_engines.kernel.serve import KernelServer, at_work
-    from colonizer_engines.kernel.wire import PRESETS
 
     preset = PRESETS[own.preset]
     async with at_work(preset.rules, None if own.folder is None else own.folder.kernel_db) as worker:

@@ -39,10 +39,14 @@ class HttpAddress(Value):
     """Empty, or from its slash on: where below the host the server begins."""
 
     @property
+    def named_host(self) -> str:
+        """The host as the `Host` header has it before the port."""
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+    @property
     def authority(self) -> str:
         """Host and port as the `Host` header has them."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port is None else f"{host}:{self.port}"
+        return self.named_host if self.port is None else f"{self.named_host}:{self.port}"
 
     @property
     def base_url(self) -> str:
@@ -64,6 +68,12 @@ class HttpAddress(Value):
         if ip is None:
             return host == "localhost" or host.endswith(".localhost")
         return ip.is_loopback or ip.is_unspecified
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether it means every address of this machine, for whoever listens there."""
+        ip = _ip(_canonical_host(self.host))
+        return ip is not None and ip.is_unspecified
 
     @property
     def is_exposed(self) -> bool:

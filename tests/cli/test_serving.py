@@ -54,6 +54,14 @@ def test_an_address_that_others_can_reach_is_warned_of() -> None:
     assert done.stderr.startswith("colonizer: warning: whoever reaches http://192.0.2.1:1 can try tokens")
 
 
+def test_every_address_of_this_machine_is_one_that_others_can_reach(tmp_path: Path) -> None:
+    no_folder = tmp_path / "file"
+    no_folder.touch()
+    done = process("mothership", "serve", "--bind", "0.0.0.0:1", "--data-dir", str(no_folder))
+    assert done.exit == 1
+    assert done.stderr.startswith("colonizer: warning: whoever reaches http://0.0.0.0:1 can try tokens")
+
+
 def test_what_is_no_address_is_a_mistake_of_usage() -> None:
     done = colonizer("mothership", "serve", "--bind", "http://here")
     assert (done.exit, done.stdout) == (2, "")

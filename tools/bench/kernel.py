@@ -1,7 +1,7 @@
 """The embedded kernel in one process, beside the figures that were measured of the real program on a like machine.
 
 CPU time of this process, so that others on the machine do not count; the real program's figures were wall time of
-quiet runs.
+quiet runs. Round trips over MCP are wall time too, at the pace at which those of the real program were measured.
 """
 
 import time

@@ -1,11 +1,12 @@
 """`colonizer kernel`: a colony kernel for other programs."""
 
+import signal
+import sys
 from pathlib import Path
 
 import click
 
-from colonizer_cli.binding import bound_address
-from colonizer_cli.kernel_serving import OwnKernel, serve_http, serve_stdio
+from colonizer_cli.local import local_engine
 from colonizer_cli.options import PlainGroup
 from colonizer_config.paths import EngineFolder, Paths, make_private
 from colonizer_config.settings import KernelPreset, load
@@ -40,12 +41,29 @@ def serve(preset: str | None, memory: bool, data_dir: Path | None, over_http: bo
     if bind is not None and not over_http:
         raise click.UsageError("--bind goes with --http")
     paths = Paths.from_environment()
+    is_own = preset is not None or memory or data_dir is not None
+    if not over_http:
+        # Whoever interrupts it has nothing to lose: what was answered is kept.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if not is_own:
+            _carry(paths)
+            return
+    from colonizer_cli.binding import bound_address
+    from colonizer_cli.kernel_serving import OwnKernel, serve_http, serve_stdio
+
     own: OwnKernel | None = None
-    if preset is not None or memory or data_dir is not None:
+    if is_own:
         folder = None if data_dir is None else EngineFolder(make_private(data_dir.absolute()))
-        kind = KernelPreset(preset) if preset else load(paths.settings).kernel.preset
-        own = OwnKernel(kind, folder)
+        own = OwnKernel(KernelPreset(preset) if preset else load(paths.settings).kernel.preset, folder)
     if over_http:
         serve_http(paths, own, bound_address(bind, DEFAULT_BIND))
-    else:
-        serve_stdio(paths, own)
+    elif own is not None:
+        serve_stdio(own)
+
+
+def _carry(paths: Paths) -> None:
+    """Has the local engine answer what comes on stdin; twenty agents have twenty such processes, so it loads little."""
+    from colonizer_cli.carrier import Carrier
+    from colonizer_engines.daemon.kernel_routes import LINES_PATH
+
+    Carrier(local_engine(paths), LINES_PATH, sys.stdout.buffer).carry(sys.stdin.buffer)

@@ -49,7 +49,7 @@ def serve(bind: str | None, data_dir: Path | None, repositories: tuple[Path, ...
         folder,
         ready_fd=writing,
         bind=(address.host, address.port or DEFAULT_BIND[1]),
-        allowed_hosts=(address.authority.removesuffix(f":{address.port}"),),
+        allowed_hosts=(address.named_host,),
         repositories=tuple(path.absolute() for path in repositories),
     )
     if run(options) != 0:
