@@ -14,13 +14,11 @@ from typing import BinaryIO, cast
 
 from colonizer_client.engine import LocalEngine
 from colonizer_client.errors import ClientError, EngineUnavailable
+from colonizer_engines.mcp_wire import MESSAGE_LIMIT_BYTES
 
 CONNECTION_LOST = -32000
 INVALID_REQUEST = -32600
 """Codes of JSON-RPC errors, as the SDK uses them."""
-
-LINE_LIMIT_BYTES = 4 * 1024 * 1024
-"""As much as the engine takes in one message."""
 
 LAST_ANSWERS_S = 65.0
 """How long what is still open may take once the client has said all; a little more than the engine grants it."""
@@ -60,8 +58,8 @@ class Carrier:
         if request is not None:
             with self._lock:
                 self._open.add(request)
-        if len(line) > LINE_LIMIT_BYTES:
-            self._fail(request, INVALID_REQUEST, f"a message has at most {LINE_LIMIT_BYTES} bytes")
+        if len(line) > MESSAGE_LIMIT_BYTES:
+            self._fail(request, INVALID_REQUEST, f"a message has at most {MESSAGE_LIMIT_BYTES} bytes")
             return
         try:
             self._connected(message).send(line)

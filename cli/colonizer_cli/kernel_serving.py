@@ -16,13 +16,13 @@ from colonizer_config.settings import KernelPreset
 from colonizer_config.value import Value
 from colonizer_engines.daemon.errors import DaemonError
 from colonizer_engines.daemon.guarded import PATH, Guard, serve_until_told
-from colonizer_engines.daemon.kernel_routes import CARRIED_PATH
 from colonizer_engines.daemon.listeners import tcp_port
 from colonizer_engines.daemon.relay import Relay
 from colonizer_engines.daemon.token_file import kept_token
 from colonizer_engines.host_names import HostNames
 from colonizer_engines.kernel.errors import KernelError
 from colonizer_engines.kernel.wire import PRESETS
+from colonizer_engines.mcp_wire import CARRIED_PATH
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -29,9 +29,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from colonizer_engines.lenient_json import encode
-
-LINE_LIMIT_BYTES = 4 * 1024 * 1024
-"""As much as the SDK takes in one request."""
+from colonizer_engines.mcp_wire import MESSAGE_LIMIT_BYTES
 
 LAST_ANSWERS_S = 60.0
 """How long what is still open may take once a client has said all."""
@@ -82,7 +80,7 @@ async def over_lines(server: Server[Any]) -> AsyncGenerator[ASGIApp]:
 @asynccontextmanager
 async def over_http(server: Server[Any]) -> AsyncGenerator[ASGIApp]:
     """The application that answers streamable HTTP on whatever path it is given; who may ask is not its business."""
-    manager = StreamableHTTPSessionManager(server, json_response=True)
+    manager = StreamableHTTPSessionManager(server, json_response=True, max_request_body_size=MESSAGE_LIMIT_BYTES)
     async with manager.run():
         yield manager.handle_request
 
@@ -141,7 +139,7 @@ class _Waiting:
             await self._settled.wait()
 
     def _settle(self, request: object) -> None:
-        self._ids -= {request} & self._ids
+        self._ids = {waiting for waiting in self._ids if waiting != request}
         self._settled.set()
 
 
@@ -171,7 +169,7 @@ async def _lines(request: Request) -> AsyncIterator[bytes]:
             *whole, rest = (rest + piece).split(b"\n")
             for line in whole:
                 yield line
-            if len(rest) > LINE_LIMIT_BYTES:
+            if len(rest) > MESSAGE_LIMIT_BYTES:
                 return
 
 

@@ -22,7 +22,17 @@ from real_sshd import free_port
 from recorded import Json
 from spoken_kernel import INITIALIZE, INITIALIZED, OUTCOME, file_of, spoken
 
-_RUBBISH = (b"rubbish\n", b"\n", b"[]\n", b"7\n", b'{"jsonrpc":"2.0"}\n', b"\xff\xfe\n", b'{"a":' * 5000 + b"\n")
+_RUBBISH = (
+    b"rubbish\n",
+    b"\n",
+    b"[]\n",
+    b"7\n",
+    b'{"jsonrpc":"2.0"}\n',
+    b"\xff\xfe\n",
+    b'{"a":' * 5000 + b"\n",
+    b'{"jsonrpc":"2.0","id":[],"method":"ping"}\n',
+    b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}\n',
+)
 _HEADERS = {"accept": "application/json, text/event-stream"}
 
 

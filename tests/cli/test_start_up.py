@@ -66,11 +66,15 @@ def test_a_list_of_nothing_loads_no_more() -> None:
     assert loaded("list").isdisjoint(HEAVY | {"asyncio"})
 
 
+def test_what_carries_an_agents_calls_loads_no_server() -> None:
+    assert loaded("kernel", "serve").isdisjoint(HEAVY | {"asyncio", "pydantic", "h11"})
+
+
 def test_help_names_every_command_and_loads_no_face() -> None:
     done = process("--help")
     commands = {line.split()[0] for line in done.stdout.partition("Commands:\n")[2].splitlines()}
     assert {"list", "status", "launch", "ask", "answer", "stop", "resume", "diff", "logs", "pr", "map"} <= commands
-    assert {"token", "repo", "connect", "engine", "mothership", "tui", "version"} <= commands
+    assert {"token", "repo", "connect", "engine", "kernel", "mothership", "tui", "version"} <= commands
     assert loaded("--help").isdisjoint(HEAVY | {"colonizer_tui", "colonizer_engines"})
 
 

@@ -64,6 +64,6 @@ def serve(preset: str | None, memory: bool, data_dir: Path | None, over_http: bo
 def _carry(paths: Paths) -> None:
     """Has the local engine answer what comes on stdin; twenty agents have twenty such processes, so it loads little."""
     from colonizer_cli.carrier import Carrier
-    from colonizer_engines.daemon.kernel_routes import LINES_PATH
+    from colonizer_engines.mcp_wire import LINES_PATH
 
     Carrier(local_engine(paths), LINES_PATH, sys.stdout.buffer).carry(sys.stdin.buffer)

@@ -13,10 +13,10 @@ from starlette.types import Scope as AsgiScope
 
 from colonizer_config.errors import ConfigError
 from colonizer_config.settings import load
-from colonizer_engines.daemon.kernel_routes import CARRIED_PATH, KERNEL_PATH, LINES_PATH
 from colonizer_engines.host_names import HostNames
 from colonizer_engines.kernel.errors import KernelError
 from colonizer_engines.kernel.wire import PRESETS
+from colonizer_engines.mcp_wire import CARRIED_PATH, KERNEL_PATH, LINES_PATH
 from colonizer_engines.mothership.api.routes import Call, Route
 from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.tokens import Scope

@@ -12,8 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-BODY_LIMIT_BYTES = 4 * 1024 * 1024
-"""As much as the SDK takes in one request."""
+from colonizer_engines.mcp_wire import MESSAGE_LIMIT_BYTES
 
 _HANDED_ON = frozenset({"accept", "content-type", "last-event-id"})
 _HANDED_BACK = frozenset({b"content-type", b"mcp-session-id", b"cache-control"})
@@ -101,7 +100,7 @@ async def _body(request: Request) -> bytes | None:
     taken = b""
     async for piece in request.stream():
         taken += piece
-        if len(taken) > BODY_LIMIT_BYTES:
+        if len(taken) > MESSAGE_LIMIT_BYTES:
             return None
     return taken
 

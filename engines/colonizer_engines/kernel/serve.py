@@ -116,6 +116,7 @@ class KernelServer(Server[Any]):
         self._worker = worker
         self._wire = preset.wire
         self._cards = {card.name: card for card in (*preset.wire.cards, *(CARDS if for_operator else ()))}
+        self.middleware.clear()  # telemetry, which nobody here collects; it takes a tenth of a call
         self.extensions = {EXTENSION: {"preset": preset.name, "law": preset.rules.law.described}}
 
     def create_initialization_options(

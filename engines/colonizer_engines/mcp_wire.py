@@ -1,4 +1,4 @@
-"""The routes of the local engine behind which its kernel is; what finds them should not have to load an engine."""
+"""What both ends of the local engine's MCP routes have to know; to know it loads neither an engine nor the SDK."""
 
 KERNEL_PATH = "/mcp/kernel"
 
@@ -7,3 +7,6 @@ CARRIED_PATH = "/mcp/kernel/carried"
 
 LINES_PATH = "/mcp/kernel/lines"
 """The same again, as lines both ways in one POST."""
+
+MESSAGE_LIMIT_BYTES = 4 * 1024 * 1024
+"""The longest message that is taken, as a line or as the body of a request."""
