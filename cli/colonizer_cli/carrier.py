@@ -173,8 +173,9 @@ def _parsed(line: bytes) -> Message | None:
 
 
 def _request_id(message: Message) -> str | None:
-    """The id under which an answer is waited for, as JSON."""
-    return json.dumps(message["id"]) if "method" in message and "id" in message else None
+    """The id under which an answer is waited for, as JSON; the SDK answers none of another type."""
+    request = message.get("id") if "method" in message else None
+    return json.dumps(request) if isinstance(request, str | int) else None
 
 
 def _failure(request: str, code: int, words: str) -> bytes:
