@@ -28,10 +28,10 @@ from colonizer_config.version import __version__
 from colonizer_engines.kernel.errors import KernelError
 from colonizer_engines.kernel.kernel import Kernel
 from colonizer_engines.kernel.opening import open_kernel
-from colonizer_engines.kernel.operator_calls import CARDS, OPERATOR_CALLS, Changes, ChangesReply, read
+from colonizer_engines.kernel.operator_calls import CARDS, OPERATOR_CALLS, Changes, ChangesReply, OperatorCall, read
 from colonizer_engines.kernel.rules import Rules
 from colonizer_engines.kernel.tools import call
-from colonizer_engines.kernel.wire import Answer, Card, Preset, structured_alone, told
+from colonizer_engines.kernel.wire import Answer, Card, Preset, as_text, told
 
 T = TypeVar("T")
 
@@ -140,16 +140,18 @@ class KernelServer(Server[Any]):
         operator = OPERATOR_CALLS.get(name) if name in self._cards else None
         try:
             if operator is None:
-                answer = self._wire.answered(await self._worker.run(lambda kernel: call(kernel, name, arguments)))
+                answer = await self._worker.run(lambda kernel: self._wire.answered(call(kernel, name, arguments)))
             else:
-                asked = read(operator, arguments)
-                if isinstance(asked, Changes):
-                    answer = structured_alone(await self._worker.changes(asked))
-                else:
-                    answer = structured_alone(await self._worker.run(asked.value))
+                answer = await self._asked_by_operator(read(operator, arguments))
         except KernelError as problem:
             answer = (told if operator else self._wire.refused)(problem, name)
         return _result(answer, modern=_is_modern(context))
+
+    async def _asked_by_operator(self, asked: OperatorCall) -> Answer:
+        if isinstance(asked, Changes):
+            found = await self._worker.changes(asked)
+            return await self._worker.run(lambda _: as_text(found))
+        return await self._worker.run(lambda kernel: as_text(asked.value(kernel)))
 
 
 def _no_repeated_arguments(tool: str) -> None:
@@ -176,5 +178,5 @@ def _listed(card: Card, *, modern: bool) -> Tool:
 
 def _result(answer: Answer, *, modern: bool) -> CallToolResult:
     structured = answer.structured if modern or isinstance(answer.structured, dict) else None
-    content: list[ContentBlock] = [] if answer.text is None else [TextContent(type="text", text=answer.text)]
+    content: list[ContentBlock] = [TextContent(type="text", text=answer.text)]
     return CallToolResult(content=content, structured_content=structured, is_error=answer.failed)

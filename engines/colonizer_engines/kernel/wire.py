@@ -31,10 +31,10 @@ class Card:
 class Answer:
     """What a call is answered with."""
 
-    text: str | None
-    """JSON, or the words of a failure; None where what is structured is enough."""
+    text: str
+    """JSON, or the words of a failure."""
     structured: dict[str, Any] | list[Any] | None = None
-    """The value, where it is told apart from its text."""
+    """The value, where it is there beside its text."""
     failed: bool = False
 
 
@@ -67,9 +67,9 @@ def structured(value: object) -> Answer:
     return Answer(text.decode(), msgspec.json.decode(text))
 
 
-def structured_alone(value: object) -> Answer:
-    """The value, not sent twice: a field may be large."""
-    return Answer(None, msgspec.json.decode(encode(value)))
+def as_text(value: object) -> Answer:
+    """The value as text alone: the SDK looks at every number of what is structured, and a field has many."""
+    return Answer(encode(value).decode())
 
 
 def told(problem: KernelError, called: str) -> Answer:
@@ -80,7 +80,7 @@ def told(problem: KernelError, called: str) -> Answer:
 
 def _wrapped(value: object) -> Answer:
     """One text that holds the value as `result`."""
-    return Answer(encode({"result": value}).decode())
+    return as_text({"result": value})
 
 
 def _enveloped(problem: KernelError, called: str) -> Answer:

@@ -1,5 +1,6 @@
 """The kernel behind the local engine: who may ask it what, and what is left when the engine is gone."""
 
+import json
 import signal
 import time
 from collections.abc import AsyncGenerator
@@ -14,6 +15,7 @@ import psutil
 import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import TextContent
 
 from colonizer_engines.kernel.kernel import Kernel
 from colonizer_engines.kernel.rules import SEED
@@ -52,8 +54,11 @@ async def asking(place: EnginePlace, path: str = "/mcp/kernel", port: int = 0) -
 
 async def operator(client: Client, call: str, **arguments: object) -> Any:
     answer = await client.call_tool(f"operator_{call}", arguments)
-    assert not answer.is_error, answer.content
-    return answer.structured_content
+    (block,) = answer.content
+    assert isinstance(block, TextContent)
+    assert not answer.is_error, block.text
+    assert answer.structured_content is None
+    return json.loads(block.text)
 
 
 async def names(client: Client) -> set[str]:
