@@ -7,6 +7,7 @@ the next message starts it again; a client that opened with a handshake is intro
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse
@@ -22,6 +23,9 @@ INVALID_REQUEST = -32600
 
 LAST_ANSWERS_S = 65.0
 """How long what is still open may take once the client has said all; a little more than the engine grants it."""
+
+DYING_S = 2.0
+"""How long an engine may take to let go of everything."""
 
 _LOST = "the local engine ended before it answered; whether the call was carried out is not known"
 _REFUSAL_LIMIT_BYTES = 2000
@@ -54,33 +58,47 @@ class Carrier:
             self._line.finish(LAST_ANSWERS_S)
 
     def _take(self, line: bytes, message: Message) -> None:
-        request = _request_id(message)
+        request, method = _request_id(message), message.get("method")
+        if len(line) > MESSAGE_LIMIT_BYTES:
+            self._refuse(request, INVALID_REQUEST, f"a message has at most {MESSAGE_LIMIT_BYTES} bytes")
+            return
+        if method == "initialize":
+            self._handshake = []
+        try:
+            connected = self._connected()
+        except (ClientError, HTTPException, OSError) as problem:
+            self._refuse(request, CONNECTION_LOST, f"the local engine cannot be reached: {problem}")
+            return
+        if method in ("initialize", "notifications/initialized"):
+            self._handshake.append(line)
         if request is not None:
             with self._lock:
                 self._open.add(request)
-        if len(line) > MESSAGE_LIMIT_BYTES:
-            self._fail(request, INVALID_REQUEST, f"a message has at most {MESSAGE_LIMIT_BYTES} bytes")
-            return
         try:
-            self._connected(message).send(line)
-        except (ClientError, HTTPException, OSError) as problem:
-            self._line = None
-            self._fail(request, CONNECTION_LOST, f"the local engine cannot be reached: {problem}")
-        if message.get("method") == "initialize":
-            self._handshake = [line]
-        elif message.get("method") == "notifications/initialized":
-            self._handshake.append(line)
+            connected.send(line)
+        except OSError:
+            self._lose(connected)
 
-    def _connected(self, message: Message) -> "_Line":
-        """The line to the engine, which is started where it does not run."""
-        if self._line is None or self._line.lost.is_set():
-            self._engine.ensure_running()
-            self._line = _Line(self._engine, self._path)
+    def _connected(self) -> "_Line":
+        """The line to the engine, which is started where it does not run, and told what opened the session."""
+        if self._line is None or self._line.lost:
+            self._line = self._opened()
             self._line.listen(self._hear, self._lose)
-            if message.get("method") != "initialize":
-                for said in self._handshake:
-                    self._line.send(said)
+            for said in self._handshake:
+                self._line.send(said)
         return self._line
+
+    def _opened(self) -> "_Line":
+        deadline = time.monotonic() + DYING_S
+        while True:
+            self._engine.ensure_running()
+            try:
+                return _Line(self._engine, self._path)
+            except (HTTPException, OSError):
+                # Nothing was said yet. An engine that is just dying still takes connections for a moment.
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
 
     def _hear(self, line: bytes) -> None:
         """Hands on what the engine says, but no answer that nobody waits for, as to a handshake made again."""
@@ -93,16 +111,20 @@ class Carrier:
                 self._open.discard(answered)
             self._write(line)
 
-    def _lose(self) -> None:
+    def _lose(self, line: "_Line") -> None:
+        """Answers what the engine will not answer any more; the next message gets a new line."""
         with self._lock:
+            if line.lost:
+                return  # what is open now was asked of its successor
+            line.lost = True
             lost, self._open = self._open, set()
             for request in sorted(lost):
                 self._write(_failure(request, CONNECTION_LOST, _LOST))
 
-    def _fail(self, request: str | None, code: int, words: str) -> None:
+    def _refuse(self, request: str | None, code: int, words: str) -> None:
+        """Answers what the engine is not asked."""
         with self._lock:
-            if request in self._open:
-                self._open.discard(request)
+            if request is not None:
                 self._write(_failure(request, code, words))
 
     def _write(self, line: bytes) -> None:
@@ -120,8 +142,8 @@ class _Line:
     """
 
     def __init__(self, engine: LocalEngine, path: str) -> None:
-        self.lost = threading.Event()
-        """Set when the engine has said its last word."""
+        self.lost = False
+        """Whether the engine has said its last word."""
         connection = HTTPConnection("local")
         self._socket = connection.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.connect(str(engine.address.path))
@@ -139,8 +161,8 @@ class _Line:
         """Says one line."""
         self._socket.sendall(b"%x\r\n%s\r\n" % (len(line), line))
 
-    def listen(self, hear: Callable[[bytes], None], lose: Callable[[], None]) -> None:
-        """Has a thread hand over each line, and tell of the last one."""
+    def listen(self, hear: Callable[[bytes], None], lose: "Callable[[_Line], None]") -> None:
+        """Has a thread hand over each line, and tell when there are no more."""
         self._listener = threading.Thread(target=self._listen, args=(self._reply, hear, lose), daemon=True)
         self._listener.start()
 
@@ -153,14 +175,15 @@ class _Line:
         finally:
             self._listener.join(patience_s)
 
-    def _listen(self, reply: HTTPResponse, hear: Callable[[bytes], None], lose: Callable[[], None]) -> None:
+    def _listen(self, reply: HTTPResponse, hear: Callable[[bytes], None], lose: "Callable[[_Line], None]") -> None:
         try:
             while (line := reply.readline()).endswith(b"\n"):
                 hear(line)
         except (HTTPException, OSError):
             pass  # it ended in the middle of a line
-        self.lost.set()
-        lose()
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        lose(self)
 
 
 def _parsed(line: bytes) -> Message | None:
