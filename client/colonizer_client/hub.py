@@ -68,7 +68,13 @@ class Hub:
         """A new reader; what is known already is there to be taken."""
         known = self.snapshot
         opened = frozenset(known.transcripts) | frozenset(known.diffs) | frozenset(known.details)
-        topics = Topics(frozenset(known.endpoints), frozenset(known.colonies), opened, frozenset(known.deliveries))
+        topics = Topics(
+            frozenset(known.endpoints),
+            frozenset(known.colonies),
+            opened,
+            frozenset(known.deliveries),
+            frozenset(known.kernels),
+        )
         subscription = Subscription(self, topics)
         self._subscriptions.append(subscription)
         return subscription

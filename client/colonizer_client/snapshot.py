@@ -12,8 +12,11 @@ from typing import Generic, TypeAlias, TypeVar
 from msgspec import field
 from msgspec.structs import replace
 
+from colonizer_client.endpoint_state import EndpointState as EndpointState
+from colonizer_client.endpoint_state import Health as Health
 from colonizer_client.identity import ColonyKey, EndpointName
-from colonizer_client.mothership.models import Colony, ColonyDetail, Diff, OpenQuestion, Standing
+from colonizer_client.kernel.view import KernelView
+from colonizer_client.mothership.models import Colony, ColonyDetail, Diff, OpenQuestion
 from colonizer_client.outbox import Delivery
 from colonizer_client.transcript import Transcript
 from colonizer_config.value import Value
@@ -31,58 +34,6 @@ READINGS_KEPT = 64
 LATE_FRAME_S = 60.0
 """A frame that is older than what is known was overtaken by another socket's. By more than this it is not late: the
 server's clock was set back."""
-
-
-class Health(Enum):
-    """How a connection is."""
-
-    CONNECTING = auto()
-    LIVE = auto()
-    SILENT = auto()
-    """It was asked and did not answer, or failed; it is asked again after a while."""
-    SIGNED_OUT = auto()
-    """It refused the token: nothing is sent until the person acts."""
-
-
-class EndpointState(Value):
-    """A connection as it is now. Times are seconds since 1970 by our own clock."""
-
-    name: EndpointName
-    address: str
-    kind: str = "mothership"
-    is_local: bool = False
-    """The local engine, which may run agents on this machine."""
-    is_own: bool = True
-    """It is there because the person added it, and is changed and removed likewise; others exist by themselves."""
-    health: Health = Health.CONNECTING
-    since: float = 0.0
-    """Since when the health is what it is."""
-    error: str = ""
-    """Why it is not live, in words."""
-    fault: str = ""
-    """Why it was not live the last time that it was not; it stays when the connection is back."""
-    fault_at: float | None = None
-    retry_at: float | None = None
-    standing: Standing | None = None
-    version: str = ""
-    latency_s: float | None = None
-    skew_s: float | None = None
-    """How far the server's clock is ahead of ours, None while unknown."""
-    as_of: float | None = None
-    """When the colonies were last heard of; None when never."""
-    is_polled: bool = False
-    """The list is asked for every few seconds, since the token may not see the live stream."""
-    unreadable_rows: int = 0
-    sandbox: str = ""
-    """What confines agents of the local engine: `bwrap` or `none`; empty elsewhere or while unknown."""
-    token_place: str = ""
-    """Where the token is kept, in words; empty while unknown or of no interest."""
-    notice: str = ""
-    """Something to know that is no failure, such as an engine of another version."""
-
-    def server_now(self, now: float) -> float:
-        """Our time turned into the server's; a skew of less than two seconds is what the wire cannot tell from none."""
-        return now if self.skew_s is None or abs(self.skew_s) < 2 else now + self.skew_s
 
 
 class Phase(Enum):
@@ -123,6 +74,8 @@ class Snapshot(Value):
     diffs: Mapping[ColonyKey, DiffState] = field(default_factory=lambda: MappingProxyType({}))
     transcripts: Mapping[ColonyKey, TranscriptState] = field(default_factory=lambda: MappingProxyType({}))
     deliveries: Mapping[str, Delivery] = field(default_factory=lambda: MappingProxyType({}))
+    kernels: Mapping[EndpointName, KernelView] = field(default_factory=lambda: MappingProxyType({}))
+    """In the order in which they are configured; they are none of `endpoints`, and have names of their own."""
 
     def endpoint_of(self, key: ColonyKey) -> EndpointState | None:
         """The connection through which the colony is known."""
@@ -194,6 +147,18 @@ class DeliveryChanged(Value):
     delivery: Delivery
 
 
+class KernelChanged(Value):
+    """A kernel is new, or something of it changed."""
+
+    view: KernelView
+
+
+class KernelRemoved(Value):
+    """A kernel is no longer configured; what was known of it goes too."""
+
+    name: EndpointName
+
+
 HubEvent: TypeAlias = (
     EndpointChanged
     | EndpointRemoved
@@ -205,6 +170,8 @@ HubEvent: TypeAlias = (
     | DiffChanged
     | TranscriptChanged
     | DeliveryChanged
+    | KernelChanged
+    | KernelRemoved
 )
 
 
@@ -217,9 +184,10 @@ class Topics(Value):
     opened: frozenset[ColonyKey] = frozenset()
     """Colonies whose detail, diff or transcript changed."""
     deliveries: frozenset[str] = frozenset()
+    kernels: frozenset[EndpointName] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.endpoints or self.colonies or self.opened or self.deliveries)
+        return bool(self.endpoints or self.colonies or self.opened or self.deliveries or self.kernels)
 
     def __or__(self, other: "Topics") -> "Topics":
         return Topics(
@@ -227,6 +195,7 @@ class Topics(Value):
             self.colonies | other.colonies,
             self.opened | other.opened,
             self.deliveries | other.deliveries,
+            self.kernels | other.kernels,
         )
 
 
@@ -280,10 +249,12 @@ class _Work:
         self._diffs = _Table(snapshot.diffs)
         self._transcripts = _Table(snapshot.transcripts)
         self._deliveries = _Table(snapshot.deliveries)
+        self._kernels = _Table(snapshot.kernels)
         self._changed_endpoints: set[EndpointName] = set()
         self._changed_colonies: set[ColonyKey] = set()
         self._opened: set[ColonyKey] = set()
         self._changed_deliveries: set[str] = set()
+        self._changed_kernels: set[EndpointName] = set()
 
     def take(self, event: HubEvent) -> None:
         match event:
@@ -313,6 +284,10 @@ class _Work:
                 self._list(endpoint, colonies)
             case ColonyRemoved(key):
                 self._remove_colony(key)
+            case KernelChanged(view):
+                self._put_kernel(view.name, view)
+            case KernelRemoved(name):
+                self._put_kernel(name, None)
             case EndpointRemoved(name):
                 self._list(name, ())
                 self._endpoints.put(name, None)
@@ -324,6 +299,7 @@ class _Work:
             frozenset(self._changed_colonies),
             frozenset(self._opened),
             frozenset(self._changed_deliveries),
+            frozenset(self._changed_kernels),
         )
         if not topics:
             return self._snapshot, topics
@@ -336,8 +312,13 @@ class _Work:
             diffs=self._diffs.current(),
             transcripts=self._transcripts.current(),
             deliveries=self._deliveries.current(),
+            kernels=self._kernels.current(),
         )
         return after, topics
+
+    def _put_kernel(self, name: EndpointName, view: KernelView | None) -> None:
+        self._kernels.put(name, view)
+        self._changed_kernels.add(name)
 
     def _put_colony(self, colony: Colony) -> None:
         had = self._colonies.current().get(colony.key)
