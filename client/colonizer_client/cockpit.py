@@ -15,7 +15,7 @@ from colonizer_client.hub import Hub, Subscription
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership import calls
 from colonizer_client.mothership.calls import Call
-from colonizer_client.mothership.link import Connector, MothershipLink, leaves
+from colonizer_client.mothership.link import Connector, MothershipLink
 from colonizer_client.mothership.models import (
     Colony,
     LaunchOrder,
@@ -27,6 +27,7 @@ from colonizer_client.mothership.models import (
 )
 from colonizer_client.mothership.recorder import Recorder
 from colonizer_client.outbox import Delivery, Outbox
+from colonizer_client.reconnection import supervise
 from colonizer_client.snapshot import (
     ColoniesListed,
     ColonyChanged,
@@ -358,14 +359,4 @@ class Cockpit:
 
     def _start(self, link: MothershipLink) -> None:
         if self._tasks is not None and link.name not in self._running:
-            self._running[link.name] = self._tasks.create_task(self._supervise(link))
-
-    async def _supervise(self, link: MothershipLink) -> None:
-        """Runs a link; a fault in it becomes its state in words, so that the other links live on."""
-        while True:
-            try:
-                await link.run()
-            except Exception as fault:  # noqa: BLE001  # the one place where a foreign exception may end
-                names = ", ".join(sorted({type(cause).__name__ for cause in leaves(fault)}))
-                link.fail(f"a fault in this connection ({names}): press r to start it anew")
-                await link.woken()
+            self._running[link.name] = self._tasks.create_task(supervise(link))

@@ -17,6 +17,10 @@ ClientError
 ├── UnmatchedAnswer            the given text or choice is no answer to the open question
 ├── NothingToAnswer            the open question carries no questions
 ├── OnItsWay                   another answer to the same question is being delivered
+├── ToolFailed                 the tool of an MCP server answered with an error
+│   └── RateLimited            it was called too often                               (retryable)
+├── NotOffered                 the server has no such tool
+├── ConsentNeeded              the command was not agreed to in these words
 ├── EmptyQuery                 the search has nothing to look for
 ├── EngineUnavailable          the local engine cannot be started or reached
 └── StoreError                 the cockpit's own database cannot be read or written
@@ -113,6 +117,29 @@ class NothingToAnswer(ClientError):
 
 class OnItsWay(ClientError):
     """Another answer to the same question is being delivered, by this face or another one."""
+
+
+class ToolFailed(ClientError):
+    """A tool answered with an error; the text is the server's own words, made safe to show."""
+
+    def __init__(self, message: str, *, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        """The server's own word for the kind of error, safe to show; empty where it has none."""
+
+
+class RateLimited(ToolFailed):
+    """The server refuses calls for a moment, since it had too many of them, ours or others'."""
+
+    retryable = True
+
+
+class NotOffered(ClientError):
+    """The server lists no such tool, so that it was not called."""
+
+
+class ConsentNeeded(ClientError):
+    """A command runs only after the person agreed to its exact words."""
 
 
 class EmptyQuery(ClientError):

@@ -20,8 +20,9 @@ from client.raw_server import free_port
 from client.samples import HQ, key, prompt, question_body, session
 from colonizer_client.errors import ClientError, Conflict, Unreachable, Unreadable
 from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
-from colonizer_client.mothership.link import BACKOFF_FIRST_S, BACKOFF_LIMIT_S, POLL_S
+from colonizer_client.mothership.link import POLL_S
 from colonizer_client.mothership.questions import SECOND_LOOK_S
+from colonizer_client.reconnection import BACKOFF_FIRST_S, BACKOFF_LIMIT_S
 from colonizer_client.snapshot import EndpointState, Health
 from colonizer_config.address import HttpAddress, SocketAddress
 

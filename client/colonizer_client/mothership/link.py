@@ -7,8 +7,8 @@ colonies, and carries what lies in the outbox.
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from typing import Protocol, TypeVar, cast
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -34,6 +34,7 @@ from colonizer_client.mothership.models import Colony, Standing
 from colonizer_client.mothership.questions import QuestionReader
 from colonizer_client.mothership.recorder import Recorder
 from colonizer_client.outbox import Outbox
+from colonizer_client.reconnection import BACKOFF_LIMIT_S, BackOff, leaves, unless_woken
 from colonizer_client.snapshot import (
     ColoniesListed,
     ColonyChanged,
@@ -47,10 +48,6 @@ from colonizer_client.snapshot import (
 T = TypeVar("T")
 
 POLL_S = 3.0
-BACKOFF_FIRST_S = 1.0
-BACKOFF_LIMIT_S = 10.0
-"""Also how long a connection has to have lived so that its end counts as the first failure."""
-
 STANDING_TIMEOUT_S = 10.0
 
 
@@ -89,7 +86,7 @@ class MothershipLink:
         self._recorder: Recorder | None = None
         self._known: frozenset[ColonyId] = frozenset()
         """The colonies of the last whole list."""
-        self._failures = 0
+        self._back_off = BackOff(self._chance)
         self._questions = QuestionReader(self.name, self.run_call, post, clock)
         self._carrier = Carrier(self.name, outbox, self.run_call, post, self._questions.read_again, clock)
         self._followers: dict[ColonyId, Follower] = {}
@@ -101,7 +98,7 @@ class MothershipLink:
         while True:
             self._wake.clear()
             self._set(health=Health.CONNECTING, retry_at=None)
-            if await self._unless_woken(self._attempt()):
+            if await unless_woken(self._attempt(), self._wake):
                 await self._wait()
 
     async def run_call(self, call: Call[T], /) -> T:
@@ -118,7 +115,7 @@ class MothershipLink:
 
     def reconnect(self) -> None:
         """Connects anew at once, with the token that is kept now: also after a refused one, also while it is up."""
-        self._failures = 0
+        self._back_off.reset()
         self._wake.set()
 
     def record(self, recorder: Recorder | None) -> None:
@@ -196,7 +193,7 @@ class MothershipLink:
         Of other refusals only those of the token's standing and of the list come this far.
         """
         if self._state.health is Health.LIVE and self._clock.now() - self._state.since > BACKOFF_LIMIT_S:
-            self._failures = 0
+            self._back_off.reset()
         refused = [cause for cause in causes if isinstance(cause, SignInNeeded | Forbidden)]
         health = Health.SIGNED_OUT if refused else Health.SILENT
         error = str((refused or causes)[0])
@@ -300,27 +297,9 @@ class MothershipLink:
         if self._state.health is Health.SIGNED_OUT:
             await self._wake.wait()
             return
-        self._failures += 1
-        longest = min(BACKOFF_FIRST_S * 2 ** (self._failures - 1), BACKOFF_LIMIT_S)
-        pause = longest * self._chance.uniform(0.5, 1.0)
+        pause = self._back_off.pause_s()
         self._set(retry_at=self._clock.now() + pause)
-        await self._unless_woken(self._clock.sleep(pause))
-
-    async def _unless_woken(self, work: Coroutine[object, object, None]) -> bool:
-        """Whether the work came to its end; `reconnect` ends it before, and returns when it has cleaned up."""
-        working = asyncio.ensure_future(work)
-        waking = asyncio.ensure_future(self._wake.wait())
-        try:
-            await asyncio.wait({working, waking}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            waking.cancel()
-            if not working.done():
-                working.cancel()
-                await asyncio.wait({working})
-        if working.cancelled():
-            return False
-        working.result()
-        return True
+        await unless_woken(self._clock.sleep(pause), self._wake)
 
     def _notice(self, words: str) -> None:
         self._set(notice=" · ".join(filter(None, (self._state.notice, words))))
@@ -337,15 +316,6 @@ class MothershipLink:
         if changed != self._state:
             self._state = changed
             self._post(EndpointChanged(changed))
-
-
-def leaves(error: BaseException) -> Iterator[BaseException]:
-    """The errors in a group of groups."""
-    if isinstance(error, BaseExceptionGroup):
-        for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions:
-            yield from leaves(inner)
-    else:
-        yield error
 
 
 async def _or(reading: Awaitable[T], default: T) -> T:
