@@ -101,8 +101,3 @@ class Preset(Value):
 
 SEED = Preset("seed", ProportionalLaw(), feeds_budgets=True, counts_outcomes=False)
 CODOMYRMEX = Preset("codomyrmex-1.3", LinearLaw(), feeds_budgets=False, counts_outcomes=True)
-
-
-def preset_of(prefix: str) -> Preset:
-    """The rules of a kernel whose tools carry this prefix. A wire tells no more of its rules than this."""
-    return CODOMYRMEX if prefix.startswith("codomyrmex") else SEED

@@ -7,7 +7,6 @@ A view is never changed. What did not change between two views is the same objec
 from collections.abc import Mapping
 from enum import Enum, StrEnum, auto
 from types import MappingProxyType
-from typing import TypeVar
 
 from msgspec import field
 
@@ -25,13 +24,6 @@ from colonizer_client.kernel.models import (
 )
 from colonizer_client.kernel.preset import FAILURES_COUNTED, SEED, Law, Preset
 from colonizer_config.value import Value
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-def _nothing() -> Mapping[K, V]:
-    return MappingProxyType({})
 
 
 class Condition(Enum):
@@ -104,7 +96,7 @@ class Cell(Value, gc=False):
     """When it was last looked at, by our own clock."""
     last_reinforced: float | None = None
     source: str = ""
-    evidence: Mapping[str, str] = field(default_factory=_nothing)
+    evidence: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def newest(self) -> Mark:
@@ -238,10 +230,10 @@ class KernelView(Value):
     """By its law `Cell` tells ticks and strengths. A remote kernel's is inferred from the names of its tools."""
     status: Status | None = None
     """The last one; older than `link.as_of` never."""
-    places: Mapping[str, Place] = field(default_factory=_nothing)
+    places: Mapping[str, Place] = field(default_factory=lambda: MappingProxyType({}))
     """By raw name, in the order in which they were first seen."""
     sampling: Sampling = Sampling()
-    agents: Mapping[str, Agent] = field(default_factory=_nothing)
+    agents: Mapping[str, Agent] = field(default_factory=lambda: MappingProxyType({}))
     """By raw name, in the order in which they were first seen."""
     verdicts: tuple[Verdict, ...] = ()
     """Oldest first. A remote kernel tells only those of proposals made from here."""
