@@ -13,6 +13,7 @@ from colonizer_client.drafts import Drafts
 from colonizer_client.errors import ClientError, StoreError, Unreachable
 from colonizer_client.hub import Hub, Subscription
 from colonizer_client.identity import ColonyKey, EndpointName
+from colonizer_client.kernel.desk import Kernels
 from colonizer_client.mothership import calls
 from colonizer_client.mothership.calls import Call
 from colonizer_client.mothership.link import Connector, MothershipLink
@@ -70,6 +71,8 @@ class Cockpit:
         self._tasks: asyncio.TaskGroup | None = None
         self._running: dict[EndpointName, asyncio.Task[None]] = {}
         self._closed: deque[ColonyKey] = deque()
+        self.kernels = Kernels(self.hub.post, lambda: self.store, self.clock)
+        """The colony kernels, and what is done with them."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -152,10 +155,12 @@ class Cockpit:
                 self._tasks = tasks
                 for link in self._links.values():
                     self._start(link)
+                self.kernels.start(tasks)
                 await asyncio.Event().wait()
         finally:
             self._tasks = None
             self._running.clear()
+            self.kernels.stop()
             if self._store is not None:
                 self._store.close()
             self._store = self._outbox = None

@@ -30,6 +30,7 @@ class SignalType(StrEnum):
 
 
 SIGNAL_TYPES = tuple(SignalType)
+COLUMNS: Mapping[SignalType, int] = {signal: column for column, signal in enumerate(SIGNAL_TYPES)}
 
 
 class Decision(StrEnum):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar
 
-from colonizer_client.errors import NotOffered, Unreadable
+from colonizer_client.errors import NotOffered
 from colonizer_client.kernel.calls import OPERATOR_TOOLS, TOOLS, Call
 from colonizer_client.kernel.pace import Pacer
 from colonizer_client.kernel.preset import CODOMYRMEX, SEED, Law, LinearLaw, Preset, ProportionalLaw
@@ -72,14 +72,14 @@ class KernelSession:
     """Calls one kernel. Any number of tasks may call at once; each waits for its turn."""
 
     def __init__(self, wire: Wire, pacer: Pacer, *, is_embedded: bool) -> None:
-        """Raises Unreadable where the server is no kernel."""
+        """Raises NotOffered where the server is no kernel."""
         self._wire = wire
         self._pacer = pacer
         self.latency_s: float | None = None
         """How long the last reply took that was not waited for on purpose."""
         facts = wire.facts
         if any(tool not in facts.listed for tool in _NEEDED):
-            raise Unreadable(_no_kernel(facts))
+            raise NotOffered(_no_kernel(facts))
         self.preset = preset_of(facts)
         self.capabilities = Capabilities(
             is_embedded=is_embedded,

@@ -42,6 +42,7 @@ OPENING_TIMEOUT_S = 60.0
 """A stock kernel takes up to 8 s to start; one that is silent when asked in the new way is asked in the old one
 10 s later."""
 
+EMBEDDED_ROUTE = "/mcp/kernel"
 CONNECT_TIMEOUT_S = 10.0
 READ_TIMEOUT_S = 120.0
 PAGES_LIMIT = 50
@@ -88,10 +89,8 @@ async def open_stdio(address: StdioAddress, environment: Mapping[str, str], mode
 
 
 @asynccontextmanager
-async def open_http(
-    address: HttpAddress | SocketAddress, route: str, token: Token | None, mode: str
-) -> AsyncGenerator[McpWire]:
-    """The connection to an address and the route below it.
+async def open_http(address: HttpAddress | SocketAddress, token: Token | None, mode: str) -> AsyncGenerator[McpWire]:
+    """The connection to a URL, or to the kernel behind the local engine's private socket.
 
     Raises:
         SignInNeeded: It asks for another token.
@@ -99,7 +98,7 @@ async def open_http(
         Unreadable: What answers is no MCP.
     """
     door, repairs = _Door(), Repairs()
-    url = f"http://localhost{route}" if isinstance(address, SocketAddress) else address.url(route).rstrip("/")
+    url = f"http://localhost{EMBEDDED_ROUTE}" if isinstance(address, SocketAddress) else address.base_url
     http = httpx2.AsyncClient(
         headers={} if token is None else {"Authorization": f"Bearer {token.reveal()}"},
         transport=httpx2.AsyncHTTPTransport(uds=str(address.path)) if isinstance(address, SocketAddress) else None,

@@ -13,7 +13,7 @@ from msgspec import field
 from colonizer_client.endpoint_state import EndpointState, Health
 from colonizer_client.identity import EndpointName
 from colonizer_client.kernel.models import (
-    SIGNAL_TYPES,
+    COLUMNS,
     Consequence,
     Name,
     Profile,
@@ -127,7 +127,7 @@ class Place(Value, gc=False):
 
     def cell(self, signal: SignalType) -> Cell | None:
         """The cell of one type."""
-        return self.cells[SIGNAL_TYPES.index(signal)]
+        return self.cells[COLUMNS[signal]]
 
     def strength(self, signal: SignalType, tick: int, law: Law) -> float | None:
         """The strength at a tick; None where it was not sampled by then."""
