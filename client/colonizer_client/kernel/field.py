@@ -18,6 +18,7 @@ PLACES_KEPT = 20_000
 
 _SAME = 1e-6
 _UNKNOWN = (None,) * len(SIGNAL_TYPES)
+_ABSENT = (Cell((Mark(0, 0.0, 0.0, 1.0),), 0, 0.0),) * len(SIGNAL_TYPES)
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -26,6 +27,8 @@ class FieldBook:
 
     def __init__(self, law: Law) -> None:
         self.law = law
+        self.is_whole = False
+        """Everything is told, so that what is not told of is absent."""
         self.sampled = 0
         """Cells of which something is known."""
         self._places: dict[str, Place] = {}
@@ -42,7 +45,7 @@ class FieldBook:
         """Makes a place known; whether it is new."""
         if name.raw in self._places or len(self._places) >= PLACES_KEPT:
             return False
-        self._put(Place(name, _UNKNOWN))
+        self._put(self._blank(name))
         return True
 
     def see(self, name: Name, signal: SignalType, mark: Mark, now: float, trace: Trace | None = None) -> bool:
@@ -88,10 +91,17 @@ class FieldBook:
         self._view = None
 
     def forget(self) -> None:
-        """Takes every trace as unknown, as after a restart; the places stay."""
-        self._places = {raw: Place(place.name, _UNKNOWN) for raw, place in self._places.items()}
+        """Takes every trace as gone or unknown, as after a restart; the places stay."""
         self.sampled = 0
+        self._places = {raw: self._blank(place.name) for raw, place in self._places.items()}
         self._view = None
+
+    def _blank(self, name: Name) -> Place:
+        """A place of which nothing was told yet."""
+        if not self.is_whole:
+            return Place(name, _UNKNOWN)
+        self.sampled += len(SIGNAL_TYPES)
+        return Place(name, _ABSENT)
 
     def _put(self, place: Place) -> None:
         self._places[place.name.raw] = place

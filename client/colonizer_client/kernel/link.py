@@ -304,7 +304,8 @@ class KernelLink:
         read_profiles_at = self._clock.now()
         while True:
             await self._watched.wait()
-            await self._read_changes(session, wait_s=calls.LONGEST_WAIT_S)
+            wait_s = PROFILES_S if self.picture.stale_agents else calls.LONGEST_WAIT_S
+            await self._read_changes(session, wait_s=wait_s)
             if self.picture.stale_agents and self._clock.now() - read_profiles_at >= PROFILES_S:
                 read_profiles_at = self._clock.now()
                 await self._read_profiles(session)

@@ -14,6 +14,7 @@ from colonizer_client.kernel.field import FieldBook
 from colonizer_client.kernel.gate import parts_of
 from colonizer_client.kernel.models import (
     SIGNAL_TYPES,
+    Budgets,
     Consequence,
     Name,
     OutcomeOrder,
@@ -33,6 +34,9 @@ VERDICTS_KEPT = 500
 PULSES_KEPT = 512
 PULSE_S = 60.0
 """Between two ticks one point of the tick bar is kept for each of these, and for each change of the field's size."""
+
+SLACK_S = 1.0
+"""Two moments that lie no further apart are the same to a clock that is set now and then."""
 
 CAUTIONS_S = 1.0
 """Warnings look at every place: not more often than this."""
@@ -94,10 +98,11 @@ class Picture:
 
     def opened(self, preset: Preset, capabilities: Capabilities) -> None:
         """Takes what a new connection told of its kernel."""
-        if preset != self._view.preset:
-            self._field.forget()
+        is_other = (preset, capabilities.has_operator_calls) != (self._view.preset, self._field.is_whole)
         self._field.law = preset.law
-        self._agents.is_complete = capabilities.has_operator_calls
+        self._field.is_whole = self._agents.is_complete = capabilities.has_operator_calls
+        if is_other:
+            self._field.forget()
         self.set(preset=preset, capabilities=capabilities)
 
     # What the eight tools tell
@@ -107,14 +112,12 @@ class Picture:
         is_older = bool(self._pulses) and status.tick < self.tick
         if is_older and asked_at <= self._tick_seen_at:
             return
-        start, before = status.budgets.period_start, self._period_start
-        has_restarted = is_older or (start is not None and before is not None and start < before - 1)
-        if start is not None:
-            self._period_start = start
+        has_restarted = is_older or self._has_other_period(status.budgets)
         if has_restarted:
             self._field.forget()
         self._pulse(status.tick, now, status.total_signals, is_restart=has_restarted)
-        self._harvest(status, now)
+        if not self._field.is_whole:
+            self._harvest(status, now)
         self.set(status=status)
 
     def take_trace(self, place: Name, signal: SignalType, trace: Trace | None, now: float) -> None:
@@ -146,7 +149,7 @@ class Picture:
             trust=self._trust_of(order.agent),
             is_ours=True,
         )
-        if not self._view.capabilities.has_operator_calls:
+        if not self._field.is_whole:
             self._keep_verdict(verdict)
             self._expect(verdict.target, verdict.agent)
         return verdict
@@ -216,10 +219,18 @@ class Picture:
     def _total(self) -> int:
         return self._pulses[-1].total_signals if self._pulses else 0
 
+    def _has_other_period(self, budgets: Budgets) -> bool:
+        """Whether the budget's period is another one than before though that was not over (kernel spec 6)."""
+        start, before = budgets.period_start, self._period_start
+        if start is None:
+            return False
+        self._period_start = start
+        return before is not None and abs(start - before) > SLACK_S and start - before < budgets.period_s - SLACK_S
+
     def _harvest(self, status: Status, now: float) -> None:
         for top in status.top:
             mark = Mark(status.tick, top.updated_at or now, top.strength, None)
-            if self._field.see(top.place, top.signal, mark, now) and not self._view.capabilities.has_operator_calls:
+            if self._field.see(top.place, top.signal, mark, now):
                 self.urgent.append((top.place, top.signal))
         self.take_outcomes(status.recent)
 
@@ -264,6 +275,9 @@ class Picture:
         last = self._pulses[-1] if self._pulses else None
         is_same = last is not None and (last.tick, last.total_signals) == (tick, total) and at - last.at < PULSE_S
         if is_same and removed is None and not is_restart:
+            return
+        if last is not None and last.tick == tick and removed is not None and not is_restart:
+            self._pulses[-1] = replace(last, removed=removed)  # a status was faster than the change
             return
         if last is None or last.tick != tick:
             self._tick_seen_at = max(at, self._tick_seen_at)

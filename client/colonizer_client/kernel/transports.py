@@ -188,7 +188,7 @@ class _Door:
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             response.stream = _Bounded(cast("httpx2.AsyncByteStream", response.stream))
         if response.request.method == "POST":
-            is_refusal = response.status_code in (401, 403, 503)
+            is_refusal = response.status_code in (401, 403, 404, 503)
             said = wire.excerpt(await response.aread()) if is_refusal else ""
             self._refusal = _http_refusal(response.status_code, said)
 
@@ -209,6 +209,8 @@ def _http_refusal(status: int, said: str) -> ClientError | None:
             return SignInNeeded(f"the server refused the token: {said}", status=401)
         case 403:
             return Forbidden(f"the server refused us: {said}", status=403)
+        case 404:
+            return Unreachable("no MCP server answers at this address, or it was started anew")
         case 503:
             return Unreachable(said or "the server cannot serve at the moment")
         case _:
