@@ -22,7 +22,9 @@ class _Jump(selectors.SelectSelector):
         return super().select(0)
 
 
-class _Loop(asyncio.SelectorEventLoop):
+class SimulatedLoop(asyncio.SelectorEventLoop):
+    """For tests of which no part takes real time: no threads, processes or sockets."""
+
     def __init__(self) -> None:
         self._jump = _Jump()
         super().__init__(self._jump)
@@ -46,5 +48,5 @@ class LoopClock:
 
 def run_simulated(work: Coroutine[Any, Any, T]) -> T:
     """What the work yields, its time-outs and pauses simulated."""
-    with asyncio.Runner(loop_factory=_Loop) as runner:
+    with asyncio.Runner(loop_factory=SimulatedLoop) as runner:
         return runner.run(work)

@@ -38,6 +38,7 @@ ENDS_BY_ITSELF_S = 0.15
 ENDS_ON_SIGTERM_S = 0.1
 """A child that wants more time must not hold up the end of the program."""
 
+LOOK_S = 0.005
 LAST_WORDS = 5
 
 
@@ -103,15 +104,24 @@ class Child:
         assert self._process.stdin is not None, "opened with a pipe"
         self._process.stdin.close()
         for patience_s, then in ((ENDS_BY_ITSELF_S, signal.SIGTERM), (ENDS_ON_SIGTERM_S, signal.SIGKILL)):
-            with anyio.move_on_after(patience_s):
-                await self._process.wait()
-            if self._process.returncode is not None and then is signal.SIGTERM:
-                then = signal.SIGKILL
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, then)
-            if self._process.returncode is not None:
-                return
-        await self._process.wait()
+            if await self._ends_within(patience_s):
+                break
+            self._send(then)
+        self._send(signal.SIGKILL)  # to what it left behind
+        await self._ends_within(ENDS_ON_SIGTERM_S)
+        # What left the group may still hold the pipes; asyncio would keep them open, and has no public way to say so.
+        self._process._transport.close()  # type: ignore[attr-defined]  # pyright: ignore
+
+    def _send(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    async def _ends_within(self, seconds: float) -> bool:
+        """Whether the process ended; `wait` would also wait for whoever else holds its pipes."""
+        with anyio.move_on_after(seconds):
+            while self._process.returncode is None:  # noqa: ASYNC110  # nothing else tells of the process alone
+                await anyio.sleep(LOOK_S)
+        return self._process.returncode is not None
 
     def _message(self, line: bytes) -> SessionMessage | None:
         try:

@@ -58,8 +58,8 @@ class Picture:
         self._missed_at: float | None = None
         self._round_began_at: float | None = None
         self._cautioned_at = 0.0
-        self.urgent: deque[tuple[Name, SignalType]] = deque(maxlen=600)
-        """Cells of which something other than expected was told, to be sampled first."""
+        self.urgent: dict[tuple[Name, SignalType], None] = {}
+        """Cells of which something other than expected was told, to be sampled first, in order."""
         self.stale_agents: dict[str, None] = {}
         """Raw names of agents whose record may have changed since it was read, in order."""
 
@@ -151,12 +151,14 @@ class Picture:
         )
         if not self._field.is_whole:
             self._keep_verdict(verdict)
-            self._expect(verdict.target, verdict.agent)
+            self._met(verdict.agent)
+            self._expect(verdict.target)
         return verdict
 
     def take_own_outcome(self, order: OutcomeOrder) -> None:
         """Notes that an outcome was recorded from here: its cells and its agent have changed."""
-        self._expect(_named(order.target), _named(order.agent))
+        self._met(_named(order.agent))
+        self._expect(_named(order.target))
 
     def take_pruning(self, report: PruningReport, told: Mapping[str, str]) -> None:
         """Takes a pruning report, and why the places with these raw names are left alone."""
@@ -204,7 +206,8 @@ class Picture:
     def take_outcomes(self, newest_first: Iterable[Consequence]) -> None:
         """Takes the newest outcomes."""
         for row in self._agents.take_outcomes(newest_first):
-            self._expect(row.target, row.agent)
+            self._met(row.agent)
+            self._expect(row.target)
 
     def lost_track(self, now: float, *, is_other: bool) -> None:
         """Notes that changes were missed; or that they are another kernel's, which remembers nothing of before."""
@@ -231,20 +234,23 @@ class Picture:
         for top in status.top:
             mark = Mark(status.tick, top.updated_at or now, top.strength, None)
             if self._field.see(top.place, top.signal, mark, now):
-                self.urgent.append((top.place, top.signal))
+                self.urgent[top.place, top.signal] = None
         self.take_outcomes(status.recent)
 
-    def _expect(self, target: Name, agent: Name) -> None:
-        """Puts a target's cells and an agent's record among those to be read first."""
-        self._field.meet(target)
-        if self._agents.meet(agent) or agent.raw in self._agents.agents:
-            self.stale_agents[agent.raw] = None
-        self.urgent.extend((target, signal) for signal in SIGNAL_TYPES)
+    def _expect(self, target: Name) -> None:
+        """Puts a target's cells among those to be sampled first."""
+        if not self._field.is_whole:
+            self._field.meet(target)
+            self.urgent.update(dict.fromkeys((target, signal) for signal in SIGNAL_TYPES))
+
+    def _met(self, agent: Name) -> None:
+        """Notes that an agent's record has changed."""
+        self._agents.meet(agent)
+        self.stale_agents[agent.raw] = None
 
     def _judge(self, change: Judged) -> None:
         self._field.meet(change.target)
-        self._agents.meet(change.agent)
-        self.stale_agents[change.agent.raw] = None
+        self._met(change.agent)
         self._keep_verdict(
             Verdict(
                 number=self._judged + 1,

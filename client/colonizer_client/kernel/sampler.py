@@ -26,6 +26,7 @@ class Sampler:
         self._picture = picture
         self._first: deque[tuple[Name, SignalType]] = deque()
         self._round: Iterator[tuple[Name, SignalType]] = iter(())
+        self._is_agents_turn = False
         self._ended_at: float | None = None
         self._found: object = None
 
@@ -34,17 +35,36 @@ class Sampler:
         self._first = deque((place, signal) for place in places for signal in SIGNAL_TYPES)
 
     def next(self, now: float) -> Step | None:
-        """The next step, None while there is nothing to do."""
-        if self._picture.urgent:
-            return self._picture.urgent.popleft()
-        if self._picture.stale_agents:
-            raw = next(iter(self._picture.stale_agents))
-            del self._picture.stale_agents[raw]
-            agent = self._picture.view.agents.get(raw)
-            if agent is not None:
-                return agent.name
-        if self._first:
-            return self._first.popleft()
+        """The next step, None while there is nothing to do. Cells and agents take turns where both wait."""
+        self._is_agents_turn = not self._is_agents_turn
+        kinds = (self._agent, self._urgent) if self._is_agents_turn else (self._urgent, self._agent)
+        for kind in (*kinds, self._on_screen):
+            step = kind()
+            if step is not None:
+                return step
+        return self._of_round(now)
+
+    def _agent(self) -> Step | None:
+        stale, known = self._picture.stale_agents, self._picture.view.agents
+        while stale:
+            raw = next(iter(stale))
+            del stale[raw]
+            if raw in known:
+                return known[raw].name
+        return None
+
+    def _urgent(self) -> Step | None:
+        urgent = self._picture.urgent
+        if not urgent:
+            return None
+        step = next(iter(urgent))
+        del urgent[step]
+        return step
+
+    def _on_screen(self) -> Step | None:
+        return self._first.popleft() if self._first else None
+
+    def _of_round(self, now: float) -> Step | None:
         step = next(self._round, None)
         if step is None and self._is_due(now):
             self._begin(now)

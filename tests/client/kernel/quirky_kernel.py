@@ -13,6 +13,8 @@ import subprocess
 import sys
 from typing import Any
 
+Json = dict[str, Any]
+
 PREFIX = "codomyrmex."
 FOREIGN = 500
 ERROR = {"code": -32603, "message": "Unhandled method"}
@@ -44,12 +46,14 @@ def main(path: str) -> None:
         sys.stdout.flush()
 
 
-def answered(plan: dict[str, Any], request: Any, answers: list[Any], wrapping: int, called: int) -> dict[str, Any]:
-    params = request.get("params") or {}
+def answered(
+    plan: dict[str, Any], request: dict[str, Any], answers: list[Any], wrapping: int, called: int
+) -> dict[str, Any]:
+    params: dict[str, Any] = request.get("params") or {}
     match request["method"]:
         case "initialize":
             info = {"name": "codomyrmex-mcp", "version": "1.0.0"}
-            capabilities = {"tools": {}, "resources": {}, "prompts": {}}
+            capabilities: dict[str, object] = {"tools": {}, "resources": {}, "prompts": {}}
             return {"result": {"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info}}
         case "tools/list":
             return {"result": {"tools": listed(plan)}}
@@ -76,7 +80,7 @@ def listed(plan: dict[str, Any]) -> list[dict[str, Any]]:
     ]
     names = plan.get("tools", ["propose_action", "record_outcome", "agent_profile", "status", "pheromone_query"])
     extra = [] if "tools" in plan else ["falsify_plan", "pruning_report", "tick"]
-    ours = [{"name": f"{PREFIX}colony_{name}", "inputSchema": {}} for name in (*names, *extra)]
+    ours: list[dict[str, Any]] = [{"name": f"{PREFIX}colony_{name}", "inputSchema": {}} for name in (*names, *extra)]
     return [*rows[:250], *ours, *rows[250:], {"name": "evil_colony_tick", "inputSchema": {}}, {"name": 5}]
 
 

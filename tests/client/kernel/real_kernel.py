@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from client.simulated_time import LoopClock
+from colonizer_client.clock import Clock
 from colonizer_client.errors import ClientError
 from colonizer_client.kernel.calls import OPERATOR_TOOLS, TOOLS
 from colonizer_client.kernel.replies import Reply
@@ -26,10 +28,14 @@ class KernelWire:
     facts: ServerFacts
     failures: list[ClientError] = field(default_factory=list[ClientError])
     """Raised by the next calls."""
-    called: list[tuple[str, Mapping[str, object]]] = field(default_factory=list[tuple[str, Mapping[str, object]]])
+    clock: Clock = field(default_factory=LoopClock)
+    called: list[tuple[str, Mapping[str, object], float]] = field(
+        default_factory=list[tuple[str, Mapping[str, object], float]]
+    )
+    """Each call's tool, arguments and moment."""
 
     async def call(self, tool: str, arguments: Mapping[str, object], timeout_s: float) -> Reply:
-        self.called.append((tool, arguments))
+        self.called.append((tool, arguments, self.clock.monotonic()))
         if self.failures:
             raise self.failures.pop(0)
         try:
@@ -50,6 +56,7 @@ class KernelConnector:
     is_embedded: bool = False
     kernel: Kernel | None = None
     failure: ClientError | None = None
+    clock: Clock = field(default_factory=LoopClock)
     opened: list[KernelWire] = field(default_factory=list[KernelWire])
     modes: list[str] = field(default_factory=list[str])
 
@@ -70,5 +77,6 @@ class KernelConnector:
         listed = {tool: prefix + tool for tool in TOOLS}
         if self.is_embedded:
             listed |= {tool: tool for tool in OPERATOR_TOOLS}
-        self.opened.append(KernelWire(self.kernel, ServerFacts("a kernel", listed, prefix, mode="legacy")))
+        facts = ServerFacts("a kernel", listed, prefix, mode="legacy")
+        self.opened.append(KernelWire(self.kernel, facts, clock=self.clock))
         yield self.opened[-1]
