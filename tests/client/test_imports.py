@@ -5,6 +5,8 @@ import pytest
 
 HEAVY = (
     "httpx",
+    "httpx2",
+    "anyio",
     "websockets",
     "mcp",
     "keyring",
@@ -39,6 +41,8 @@ def loaded_by(statement: str) -> set[str]:
         "attention",
         "mothership.oneshot",
         "mothership.calls",
+        "kernel.desk",
+        "kernel.connectors",
     ],
 )
 def test_what_the_first_picture_needs_loads_nothing_heavy(module: str) -> None:
@@ -52,6 +56,7 @@ def test_a_cockpit_with_its_store_and_links_loads_nothing_heavy_until_it_runs() 
             "from colonizer_client.cockpit import Cockpit\n"
             "from colonizer_client.connectors import LocalConnector\n"
             "from colonizer_client.engine import LocalEngine\n"
+            "from colonizer_client.kernel.connectors import EmbeddedConnector\n"
             "from colonizer_client.snapshot import EndpointState\n"
             "from colonizer_client.store import Store\n"
             "from colonizer_config.paths import Paths\n"
@@ -59,7 +64,9 @@ def test_a_cockpit_with_its_store_and_links_loads_nothing_heavy_until_it_runs() 
             "paths = Paths(folder, folder, folder, folder)\n"
             "cockpit = Cockpit(lambda: Store(paths.engine.cockpit_db))\n"
             "cockpit.add(EndpointState('local', 'x', is_local=True), LocalConnector(LocalEngine(paths, ('false',))))\n"
-            "assert cockpit.snapshot.endpoints\n"
+            "engine = EmbeddedConnector(LocalEngine(paths, ('false',)))\n"
+            "cockpit.kernels.add(EndpointState('local', 'x', 'kernel'), engine)\n"
+            "assert cockpit.snapshot.endpoints and cockpit.snapshot.kernels\n"
         )
         == set()
     )

@@ -68,6 +68,7 @@ class Child:
                     self._repairs.noise += 1
                     continue
                 if not line:
+                    await self._ends_within(ENDS_BY_ITSELF_S)  # so that what waits is told how it ended
                     return
                 message = self._message(line)
                 if message is None:

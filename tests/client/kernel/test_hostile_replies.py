@@ -87,7 +87,7 @@ def test_no_text_of_a_reply_acts_on_a_terminal(attack: str) -> None:
         assert is_shown_safely(found), list(drawn_texts(found))
         read += 1
         for keyed in ("budget_usage", "role_distribution", "evidence", "protections"):
-            rows = value if isinstance(value, dict) else {}
+            rows: dict[str, Any] = value if isinstance(value, dict) else {}
             if keyed in rows:
                 found = reader(decoded({**rows, keyed: spoilt(rows[keyed], attack, also_keys=True)}))
                 assert is_shown_safely(found), list(drawn_texts(found))
@@ -112,12 +112,15 @@ def harmless(reader: Callable[[object], object], value: object) -> None:
 
 def places(value: Any) -> Iterator[tuple[object, ...]]:
     """The way to every value within; of a list to its first one alone."""
-    inner: list[tuple[object, Any]] = []
-    if isinstance(value, dict):
-        inner = list(cast("dict[object, Any]", value).items())
-    elif isinstance(value, list):
-        inner = list(enumerate(cast("list[Any]", value)[:1]))
-    for key, found in inner:
+    inner: dict[object, Any] = {}
+    match value:
+        case dict():
+            inner = cast("dict[object, Any]", value)
+        case [first, *_]:
+            inner = {0: first}
+        case _:
+            pass
+    for key, found in inner.items():
         yield (key,)
         yield from ((key, *rest) for rest in places(found))
 
@@ -125,7 +128,7 @@ def places(value: Any) -> Iterator[tuple[object, ...]]:
 def replaced(value: Any, at: tuple[object, ...], wrong: object) -> Any:
     if not at:
         return wrong
-    copy: Any = dict(value) if isinstance(value, dict) else list(value)
+    copy: Any = value.copy()
     copy[at[0]] = replaced(value[at[0]], at[1:], wrong)
     return copy
 

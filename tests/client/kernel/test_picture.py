@@ -67,9 +67,11 @@ def test_a_mark_is_made_where_the_law_did_not_say_it_already() -> None:
         assert cell is not None
         assert len(cell.marks) == marks, tick
         assert cell.checked_tick == tick
-    seen = [cell.strength_at(tick, CODOMYRMEX.law) for tick in (0, 4, 5, 8, 9, 20)]
+    place = made.view.places["a.b"]
+    seen = [place.strength(SignalType.FAILURE, tick, CODOMYRMEX.law) for tick in (0, 4, 5, 8, 9, 20)]
     assert [None if found is None else round(found, 9) for found in seen] == [6.0, 5.6, 8.0, 7.7, 0.0, 0.0]
-    assert cell.strength_at(-1, CODOMYRMEX.law) is None
+    assert place.strength(SignalType.FAILURE, -1, CODOMYRMEX.law) is None
+    assert place.strength(SignalType.NEED, 9, CODOMYRMEX.law) is None
 
 
 def test_a_strength_without_its_decay_is_shown_and_asked_for_first() -> None:

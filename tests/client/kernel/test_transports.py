@@ -48,8 +48,9 @@ from colonizer_config.address import HttpAddress, StdioAddress
 from colonizer_config.token import Token
 from colonizer_engines.kernel.kernel import Kernel
 from colonizer_engines.kernel.rules import SEED
-from colonizer_engines.kernel.serve import KernelServer, Worker, over_http
+from colonizer_engines.kernel.serve import KernelServer, Worker
 from colonizer_engines.kernel.wire import PRESETS
+from colonizer_engines.serve import over_http
 from recorded import rows
 
 pytestmark = pytest.mark.anyio
@@ -184,10 +185,9 @@ async def test_a_process_that_dies_is_told_of_with_its_last_words(tmp_path: Path
         assert (await session.run(calls.status())).tick == 4
         with pytest.raises(RateLimited, match="too many calls"):
             await session.run(calls.status())
-        with pytest.raises(NoReply, match="connection ended"):
-            await session.run(calls.status())
-        with pytest.raises(NoReply, match=r"code 139: .*fault ␛\[2J"):
-            await session.run(calls.status())
+        for _ in range(2):
+            with pytest.raises(NoReply, match=r"code 139: .*fault ␛\[2J"):
+                await session.run(calls.status())
 
 
 async def test_what_is_no_kernel_and_what_cannot_run_is_said_in_words(tmp_path: Path) -> None:
