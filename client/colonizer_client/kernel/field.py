@@ -82,7 +82,8 @@ class FieldBook:
             for signal, had in zip(SIGNAL_TYPES, place.cells, strict=True):
                 trail = present.get((raw, signal))
                 if trail is None:
-                    cells.append(_seen(had, absent, now, self.law))
+                    is_known = had is not None and not had.newest.strength
+                    cells.append(had if had is not None and is_known else _seen(had, absent, now, self.law))
                     continue
                 cell = _seen(had, Mark(matrix.tick, now, trail.strength, trail.decay), now, self.law)
                 cells.append(replace(cell, last_reinforced=trail.last_reinforced))

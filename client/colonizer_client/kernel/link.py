@@ -183,11 +183,11 @@ class KernelLink:
     def _may_start(self) -> bool:
         """Whether nothing has to be agreed to first."""
         try:
-            consent, error = self._consent(), ""
+            consent = self._consent()
         except StoreError as problem:
-            consent, error = ConsentAsked(()), f"what was agreed to cannot be read: {problem}"
+            self._set(health=Health.SIGNED_OUT, error=f"it cannot be told what was agreed to: {problem}")
+            return False
         self.picture.set(consent=consent)
-        self._set(error=error or self._state.error)
         self.publish()
         return consent is None
 

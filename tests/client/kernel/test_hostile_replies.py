@@ -87,7 +87,7 @@ def test_no_text_of_a_reply_acts_on_a_terminal(attack: str) -> None:
         assert is_shown_safely(found), list(drawn_texts(found))
         read += 1
         for keyed in ("budget_usage", "role_distribution", "evidence", "protections"):
-            rows: dict[str, Any] = value if isinstance(value, dict) else {}
+            rows = cast("dict[str, Any]", value if isinstance(value, dict) else {})
             if keyed in rows:
                 found = reader(decoded({**rows, keyed: spoilt(rows[keyed], attack, also_keys=True)}))
                 assert is_shown_safely(found), list(drawn_texts(found))

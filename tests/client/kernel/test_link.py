@@ -262,6 +262,31 @@ async def test_another_period_before_the_last_one_was_over_is_another_memory(tmp
         await seen(cockpit, lambda view: any(pulse.is_restart for pulse in view.pulses))
 
 
+async def test_changes_that_a_kernel_keeps_no_longer_are_made_up_for_by_its_whole_field(tmp_path: Path) -> None:
+    connector = KernelConnector(is_embedded=True)
+    others(connector.kernel)
+    async with watched(connector, tmp_path) as cockpit:
+        await seen(cockpit, is_live)
+        connector.wire.forgets_changes = True
+        others(connector.kernel, target="x", passed=False)
+        view = await seen(cockpit, lambda view: any(found.kind is CautionKind.GAP for found in view.cautions))
+        assert (view.places["x"].strength(SignalType.FAILURE, view.tick, view.preset.law) or 0) > 0
+        assert not any(pulse.is_restart for pulse in view.pulses)
+
+
+async def test_changes_with_lower_numbers_are_those_of_another_memory(tmp_path: Path) -> None:
+    connector = KernelConnector(is_embedded=True)
+    for _ in range(5):
+        others(connector.kernel)
+    async with watched(connector, tmp_path) as cockpit:
+        await seen(cockpit, is_live)
+        connector.wire.kernel = Kernel(PRESETS["seed"])
+        others(connector.wire.kernel, target="x")
+        view = await seen(cockpit, lambda view: "x" in view.places)
+        assert any(pulse.is_restart for pulse in view.pulses)
+        assert view.places["src/parser.py"].strength(SignalType.SUCCESS, view.tick, view.preset.law) == 0.0
+
+
 async def test_a_connection_that_ends_comes_back_and_goes_on_in_the_way_that_worked(tmp_path: Path) -> None:
     connector = KernelConnector(is_embedded=True)
     async with watched(connector, tmp_path) as cockpit:
