@@ -164,7 +164,14 @@ async def test_every_quirk_of_the_stock_kernel_is_survived(tmp_path: Path) -> No
     heard = (tmp_path / "heard").read_text(encoding="utf-8").splitlines()
     assert len(heard) == len(recorded) + 1
     assert all(name.startswith("codomyrmex.colony_") for name in heard)
-    assert not is_running(int((tmp_path / "left").read_text(encoding="ascii")))
+    await until_gone(int((tmp_path / "left").read_text(encoding="ascii")))
+
+
+async def until_gone(process: int) -> None:
+    """Returns when the process has ended; a signal takes a moment to end it."""
+    async with asyncio.timeout(LONG_S):
+        while is_running(process):
+            await asyncio.sleep(0.01)
 
 
 def is_running(process: int) -> bool:
