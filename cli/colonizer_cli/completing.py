@@ -7,7 +7,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from colonizer_cli.seen import SeenColonies
-from colonizer_config.endpoints import Endpoint, known_endpoints
+from colonizer_config.endpoints import Endpoint, known_endpoints, known_kernels
 from colonizer_config.errors import ConfigError
 from colonizer_config.paths import Paths
 from colonizer_config.settings import load_or_default
@@ -30,6 +30,17 @@ def hosts(context: click.Context, parameter: click.Parameter, typed: str) -> lis
     del context, parameter
     try:
         names = [endpoint.name for endpoint in _endpoints(Paths.from_environment())]
+    except ConfigError:
+        return []
+    return [CompletionItem(name) for name in names if name.startswith(typed)]
+
+
+def kernels(context: click.Context, parameter: click.Parameter, typed: str) -> list[Item]:
+    """Names of kernels that begin so."""
+    del context, parameter
+    try:
+        paths = Paths.from_environment()
+        names = [kernel.name for kernel in known_kernels(paths, load_or_default(paths.settings).settings)]
     except ConfigError:
         return []
     return [CompletionItem(name) for name in names if name.startswith(typed)]

@@ -16,9 +16,11 @@ from colonizer_client.errors import (
     BadRequest,
     ClientError,
     Conflict,
+    ConsentNeeded,
     Forbidden,
     NotFound,
     NothingToAnswer,
+    OnItsWay,
     SignInNeeded,
     TooMany,
 )
@@ -60,10 +62,12 @@ _CODES: Mapping[type[Exception], ExitCode] = {
     AddressError: ExitCode.USAGE,
     SignInNeeded: ExitCode.DENIED,
     Forbidden: ExitCode.DENIED,
+    ConsentNeeded: ExitCode.DENIED,
     NotFound: ExitCode.ABSENT,
     BadRequest: ExitCode.ABSENT,
     Conflict: ExitCode.CONFLICT,
     NothingToAnswer: ExitCode.CONFLICT,
+    OnItsWay: ExitCode.CONFLICT,
     TooMany: ExitCode.CAPPED,
 }
 """Every error that is not in it, nor derived from one that is, ends with 1."""

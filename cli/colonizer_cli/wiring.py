@@ -1,22 +1,21 @@
 """Wires the layers together: settings, engine, cockpit."""
 
-import os
 from contextlib import suppress
 
+from colonizer_cli.kernels import connector
 from colonizer_cli.local import local_engine, repository_here
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.connectors import LocalConnector, RemoteConnector
 from colonizer_client.errors import StoreError
 from colonizer_client.identity import EndpointName
-from colonizer_client.kernel.connectors import EmbeddedConnector, StdioConnector, UrlConnector
 from colonizer_client.mothership.link import Connector
 from colonizer_client.snapshot import EndpointState
 from colonizer_client.store import Store
 from colonizer_config.address import HttpAddress, SshAddress, StdioAddress
-from colonizer_config.endpoints import Endpoint, Origin, known_endpoints
+from colonizer_config.endpoints import Endpoint, Origin, known_endpoints, known_kernels
 from colonizer_config.paths import Paths
 from colonizer_config.secrets import TokenStore
-from colonizer_config.settings import LOCAL, Kind, Settings
+from colonizer_config.settings import Kind, Settings
 
 
 class Wiring:
@@ -24,14 +23,11 @@ class Wiring:
 
     def __init__(self, paths: Paths, settings: Settings) -> None:
         self.cockpit = Cockpit(lambda: Store(paths.engine.cockpit_db))
-        engine = local_engine(paths)
-        self.local = LocalConnector(engine, repository_here())
+        self.local = LocalConnector(local_engine(paths), repository_here())
         self._paths = paths
         self._tokens = TokenStore(paths)
         self._wired: dict[EndpointName, Endpoint] = {}
         self._wired_kernels: dict[EndpointName, Endpoint] = {}
-        embedded = EndpointState(LOCAL, str(engine.address), Kind.KERNEL, is_local=True, is_own=False)
-        self.cockpit.kernels.add(embedded, EmbeddedConnector(engine))
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
@@ -48,7 +44,8 @@ class Wiring:
             if before is None or before.address != endpoint.address:
                 self.cockpit.add(_state(endpoint), self._connector(endpoint))
         self._wired = wanted
-        self._apply_kernels({endpoint.name: endpoint for endpoint in known if endpoint.kind is Kind.KERNEL})
+        self._apply_kernels({kernel.name: kernel for kernel in known_kernels(self._paths, settings)})
+        self.cockpit.offers.lead_to(settings.kernel.bridge)
 
     def _apply_kernels(self, wanted: dict[EndpointName, Endpoint]) -> None:
         for name in self._wired_kernels.keys() - wanted.keys():
@@ -59,15 +56,9 @@ class Wiring:
                 self._add_kernel(endpoint)
         self._wired_kernels = wanted
 
-    def _add_kernel(self, endpoint: Endpoint) -> None:
-        match endpoint.address:
-            case StdioAddress() as command:
-                connector = StdioConnector(command, os.environ)
-                self.cockpit.kernels.add(_state(endpoint), connector, command)
-            case HttpAddress() as address:
-                self.cockpit.kernels.add(_state(endpoint), UrlConnector(endpoint, address, self._tokens))
-            case _:
-                raise AssertionError("a kernel is reached by a command or a URL")
+    def _add_kernel(self, kernel: Endpoint) -> None:
+        command = kernel.address if isinstance(kernel.address, StdioAddress) else None
+        self.cockpit.kernels.add(_state(kernel), connector(kernel, self._paths), command)
 
     def rename(self, before: EndpointName, after: EndpointName) -> None:
         """Moves what was typed for a mothership to its new name; `apply` has to follow."""

@@ -14,6 +14,7 @@ from colonizer_client.errors import ClientError, StoreError, Unreachable
 from colonizer_client.hub import Hub, Subscription
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.kernel.desk import Kernels
+from colonizer_client.kernel.offer_desk import OfferDesk
 from colonizer_client.mothership import calls
 from colonizer_client.mothership.calls import Call
 from colonizer_client.mothership.link import Connector, MothershipLink
@@ -73,6 +74,8 @@ class Cockpit:
         self._closed: deque[ColonyKey] = deque()
         self.kernels = Kernels(self.hub.post, lambda: self.store, self.clock)
         """The colony kernels, and what is done with them."""
+        self.offers = OfferDesk(self.hub, self.kernels, lambda: self.store, self.clock)
+        """What colonies came to, offered to be recorded in a kernel."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -156,11 +159,13 @@ class Cockpit:
                 for link in self._links.values():
                     self._start(link)
                 self.kernels.start(tasks)
+                self.offers.start(tasks)
                 await asyncio.Event().wait()
         finally:
             self._tasks = None
             self._running.clear()
             self.kernels.stop()
+            self.offers.stop()
             if self._store is not None:
                 self._store.close()
             self._store = self._outbox = None

@@ -16,7 +16,7 @@ ClientError
 ├── BadRequest                 what we were asked to send can be sent to no server
 ├── UnmatchedAnswer            the given text or choice is no answer to the open question
 ├── NothingToAnswer            the open question carries no questions
-├── OnItsWay                   another answer to the same question is being delivered
+├── OnItsWay                   another face is delivering it, or did so already
 ├── ToolFailed                 the tool of an MCP server answered with an error
 │   └── RateLimited            it was called too often                               (retryable)
 ├── NotOffered                 the server has no such tool
@@ -116,7 +116,7 @@ class NothingToAnswer(ClientError):
 
 
 class OnItsWay(ClientError):
-    """Another answer to the same question is being delivered, by this face or another one."""
+    """What was to be delivered is on its way already, or was delivered, by this face or another one."""
 
 
 class ToolFailed(ClientError):
@@ -151,4 +151,4 @@ class EngineUnavailable(ClientError):
 
 
 class StoreError(ClientError):
-    """The cockpit's database (drafts, outbox) cannot be read or written."""
+    """The cockpit's database, or its log of what was done, cannot be read or written."""

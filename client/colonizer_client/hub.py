@@ -74,6 +74,7 @@ class Hub:
             opened,
             frozenset(known.deliveries),
             frozenset(known.kernels),
+            bool(known.offers),
         )
         subscription = Subscription(self, topics)
         self._subscriptions.append(subscription)

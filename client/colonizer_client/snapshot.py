@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from colonizer_client.endpoint_state import EndpointState as EndpointState
 from colonizer_client.endpoint_state import Health as Health
 from colonizer_client.identity import ColonyKey, EndpointName
+from colonizer_client.kernel.bridge import Offer
 from colonizer_client.kernel.view import KernelView
 from colonizer_client.mothership.models import Colony, ColonyDetail, Diff, OpenQuestion
 from colonizer_client.outbox import Delivery
@@ -76,6 +77,8 @@ class Snapshot(Value):
     deliveries: Mapping[str, Delivery] = field(default_factory=lambda: MappingProxyType({}))
     kernels: Mapping[EndpointName, KernelView] = field(default_factory=lambda: MappingProxyType({}))
     """In the order in which they are configured; they are none of `endpoints`, and have names of their own."""
+    offers: tuple[Offer, ...] = ()
+    """Ends of colonies that may be recorded in the chosen kernel, oldest first; none where none is chosen."""
 
     def endpoint_of(self, key: ColonyKey) -> EndpointState | None:
         """The connection through which the colony is known."""
@@ -159,6 +162,12 @@ class KernelRemoved(Value):
     name: EndpointName
 
 
+class OffersChanged(Value):
+    """Something became an offer to record an outcome, or is none any more."""
+
+    offers: tuple[Offer, ...]
+
+
 HubEvent: TypeAlias = (
     EndpointChanged
     | EndpointRemoved
@@ -172,6 +181,7 @@ HubEvent: TypeAlias = (
     | DeliveryChanged
     | KernelChanged
     | KernelRemoved
+    | OffersChanged
 )
 
 
@@ -185,9 +195,10 @@ class Topics(Value):
     """Colonies whose detail, diff or transcript changed."""
     deliveries: frozenset[str] = frozenset()
     kernels: frozenset[EndpointName] = frozenset()
+    offers: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.endpoints or self.colonies or self.opened or self.deliveries or self.kernels)
+        return bool(self.endpoints or self.colonies or self.opened or self.deliveries or self.kernels or self.offers)
 
     def __or__(self, other: "Topics") -> "Topics":
         return Topics(
@@ -196,6 +207,7 @@ class Topics(Value):
             self.opened | other.opened,
             self.deliveries | other.deliveries,
             self.kernels | other.kernels,
+            self.offers or other.offers,
         )
 
 
@@ -255,6 +267,7 @@ class _Work:
         self._opened: set[ColonyKey] = set()
         self._changed_deliveries: set[str] = set()
         self._changed_kernels: set[EndpointName] = set()
+        self._offers = snapshot.offers
 
     def take(self, event: HubEvent) -> None:
         match event:
@@ -288,6 +301,8 @@ class _Work:
                 self._put_kernel(view.name, view)
             case KernelRemoved(name):
                 self._put_kernel(name, None)
+            case OffersChanged(offers):
+                self._offers = offers
             case EndpointRemoved(name):
                 self._list(name, ())
                 self._endpoints.put(name, None)
@@ -300,6 +315,7 @@ class _Work:
             frozenset(self._opened),
             frozenset(self._changed_deliveries),
             frozenset(self._changed_kernels),
+            self._offers != self._snapshot.offers,
         )
         if not topics:
             return self._snapshot, topics
@@ -313,6 +329,7 @@ class _Work:
             transcripts=self._transcripts.current(),
             deliveries=self._deliveries.current(),
             kernels=self._kernels.current(),
+            offers=self._offers,
         )
         return after, topics
 

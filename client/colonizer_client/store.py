@@ -1,4 +1,4 @@
-"""The cockpit's own database: drafts and the outbox. Every face of one person shares the file."""
+"""The cockpit's own database: drafts, the outbox, and offers to kernels. Every face of one person shares the file."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from colonizer_config.paths import make_private
 
 T = TypeVar("T")
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_TIMEOUT_MS = 2_000
 
 _SCHEMA = """
@@ -44,6 +44,31 @@ CREATE TABLE IF NOT EXISTS remembered (
     name TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS bridge_since (
+    endpoint TEXT PRIMARY KEY,
+    at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS bridge_seen (
+    endpoint TEXT NOT NULL,
+    colony TEXT NOT NULL,
+    status TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    active_at REAL,
+    PRIMARY KEY (endpoint, colony)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS offers (
+    id TEXT PRIMARY KEY,
+    endpoint TEXT NOT NULL,
+    colony TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    state TEXT NOT NULL,
+    words TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    settled_at REAL,
+    UNIQUE (endpoint, colony, run)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS offers_open ON offers (created_at) WHERE settled_at IS NULL;
 """
 
 
@@ -112,7 +137,7 @@ class Store:
             return None
 
     def rename_endpoint(self, before: str, after: str) -> None:
-        """Files the drafts and the unsettled deliveries of an endpoint under another name.
+        """Files the drafts, the unsettled deliveries and the offers of an endpoint under another name.
 
         Raises:
             StoreError: As `write`.
@@ -121,6 +146,8 @@ class Store:
         def rename(db: sqlite3.Connection) -> None:
             db.execute("UPDATE OR REPLACE drafts SET endpoint = ? WHERE endpoint = ?", (after, before))
             db.execute("UPDATE outbox SET endpoint = ? WHERE endpoint = ? AND settled_at IS NULL", (after, before))
+            for table in ("bridge_since", "bridge_seen", "offers"):
+                db.execute(f"UPDATE OR REPLACE {table} SET endpoint = ? WHERE endpoint = ?", (after, before))
 
         self.write(rename)
 

@@ -17,6 +17,7 @@ from colonizer_config.toml_text import KeyPath
 
 _ENDPOINTS = "endpoints"
 _DEFAULT: KeyPath = ("default_endpoint",)
+_BRIDGE: KeyPath = ("kernel", "bridge")
 
 
 class SettingsEdit:
@@ -62,7 +63,7 @@ class SettingsEdit:
             self._accept(append_table(self._text, _ENDPOINTS, _values(endpoint)))
 
     def replace_endpoint(self, name: EndpointName, endpoint: EndpointSettings) -> None:
-        """Makes the endpoint of that name into `endpoint`. The default follows a new name.
+        """Makes the endpoint of that name into `endpoint`. The default and the bridge follow a new name.
 
         Raises:
             SettingsError: There is none of that name, the new name is taken or reserved, or the values do not go
@@ -79,17 +80,21 @@ class SettingsEdit:
                     text = set_value(text, (_ENDPOINTS, index, key), value)
             if endpoint.name != name and self._settings.default_endpoint == name:
                 text = set_value(text, _DEFAULT, endpoint.name)
+            if endpoint.name != name and self._settings.kernel.bridge == name:
+                text = set_value(text, _BRIDGE, endpoint.name)
             self._accept(text)
 
     def remove_endpoint(self, name: EndpointName) -> None:
         """Takes the endpoint of that name out, the comments between its keys included.
 
         Raises:
-            SettingsError: There is none of that name, or it is the default.
+            SettingsError: There is none of that name, it is the default, or the bridge leads to it.
         """
         index = self._index(name)
         if self._settings.default_endpoint == name:
             raise SettingsError(f"{name} is the default endpoint: make another one the default first")
+        if self._settings.kernel.bridge == name:
+            raise SettingsError(f"outcomes of colonies are offered for {name}: change `bridge` under [kernel] first")
         with _tomlkit_errors(self._path):
             self._accept(remove_table(self._text, _ENDPOINTS, index))
 

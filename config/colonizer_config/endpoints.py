@@ -45,6 +45,16 @@ def known_endpoints(paths: Paths, settings: Settings) -> tuple[Endpoint, ...]:
     )
 
 
+def known_kernels(paths: Paths, settings: Settings) -> tuple[Endpoint, ...]:
+    """Every kernel: the embedded one first, which has the name of the embedded mothership, then those of the settings.
+
+    Raises:
+        AddressError: As `known_endpoints`.
+    """
+    embedded = Endpoint(LOCAL, Kind.KERNEL, SocketAddress(paths.socket(paths.engine)), Origin.BUILT_IN)
+    return (embedded, *(found for found in known_endpoints(paths, settings) if found.kind is Kind.KERNEL))
+
+
 def default_endpoint(endpoints: Iterable[Endpoint], settings: Settings) -> Endpoint:
     """The endpoint that `launch` and `mcp` mean when no host is named.
 

@@ -144,9 +144,11 @@ class LocalSettings(Value):
 
 
 class KernelSettings(Value):
-    """The `[kernel]` table: the embedded kernel."""
+    """The `[kernel]` table: the embedded kernel, and which kernel hears of colonies."""
 
     preset: KernelPreset = KernelPreset.SEED
+    bridge: EndpointName | None = None
+    """The kernel for which outcomes of colonies are offered to be recorded; None offers none."""
 
 
 class McpSettings(Value):
@@ -278,6 +280,7 @@ def _check_endpoint(endpoint: EndpointSettings, at: At) -> None:
 def _check_settings(settings: Settings, at: At) -> None:
     _check_names(settings, at)
     _check_default_endpoint(settings, at)
+    _check_bridge(settings, at)
     agent = settings.local.agent
     if agent is not None and agent not in (*settings.agents, DEMO_AGENT):
         meant = nearest(agent, (*settings.agents, DEMO_AGENT))
@@ -302,6 +305,13 @@ def _check_default_endpoint(settings: Settings, at: At) -> None:
         raise place.error(_absent(f"endpoint {default}", nearest(default, kinds)))
     if kinds[default] is not Kind.MOTHERSHIP:
         raise place.error(f"the default endpoint has to be a mothership; {default} is of kind {kinds[default]}")
+
+
+def _check_bridge(settings: Settings, at: At) -> None:
+    kernels = (LOCAL, *(endpoint.name for endpoint in settings.endpoints if endpoint.kind is Kind.KERNEL))
+    bridge = settings.kernel.bridge
+    if bridge is not None and bridge not in kernels:
+        raise at.inside("kernel", "bridge").error(_absent(f"kernel {bridge}", nearest(bridge, kernels)))
 
 
 def _absent(what: str, meant: str | None) -> str:
@@ -341,7 +351,7 @@ SCHEMA = table(
             LocalSettings,
             {"agent": _NAME, "max_parallel": count(1, 1000), "sandbox": choice(SandboxChoice), "network": flag},
         ),
-        "kernel": table(KernelSettings, {"preset": choice(KernelPreset)}),
+        "kernel": table(KernelSettings, {"preset": choice(KernelPreset), "bridge": _NAME}),
         "mcp": table(McpSettings, {"approve": choice(Approve)}),
         "keys": named(text(), text()),
         "ui": table(UiSettings, {"theme": text(), "ascii": flag}),

@@ -84,6 +84,15 @@ class Call(Value, Generic[T]):
             raise BadRequest("this holds what cannot be sent: half a character, or a number without end") from None
         return self
 
+    def as_json(self) -> "Call[object]":
+        """The same call, its value taken as it came once it could be read: raw, never to be drawn."""
+
+        def read(value: object) -> object:
+            self.read(value)
+            return value
+
+        return Call(self.tool, read, self.arguments, self.waits_s)
+
 
 def status() -> Call[Status]:
     """The colony in short."""

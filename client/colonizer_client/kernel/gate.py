@@ -56,8 +56,12 @@ def parts_of(score: float, order: ProposalOrder, *, budget_approved: bool | None
 
 def ways_to_execute(verdict: Verdict) -> Ways:
     """What would make this verdict EXECUTE; nothing where it is, or where it was settled before any score."""
-    parts = verdict.parts
-    if parts is None or verdict.decision is Decision.EXECUTE:
+    return ways_from(verdict.decision, verdict.parts)
+
+
+def ways_from(decision: Decision, parts: ScoreParts | None) -> Ways:
+    """What would make a decision with these parts of its score EXECUTE; as `ways_to_execute`."""
+    if parts is None or decision is Decision.EXECUTE:
         return Ways()
     lifts = tuple(_lifts(parts))
     lacking = EXECUTE_AT - (parts.budget + parts.risk + parts.trust + parts.completeness) - _ROUNDING
