@@ -31,7 +31,7 @@ RemoteAddress: TypeAlias = HttpAddress | SshAddress
 
 
 class Addition(Value):
-    """A mothership that may be added; nothing is written yet."""
+    """An endpoint that may be added; nothing is written yet."""
 
     endpoint: Endpoint
     edit: "SettingsEdit"
@@ -45,7 +45,7 @@ class Hosts:
         self._tokens = TokenStore(paths)
 
     def find(self, name: str) -> Endpoint:
-        """The mothership of that name whose token and address are the person's to change.
+        """The mothership or kernel of that name whose token and address are the person's to change.
 
         Raises:
             Failed: There is none, or it exists by itself.
@@ -74,8 +74,11 @@ class Hosts:
             SettingsError: The name is taken or none, or the settings are broken.
             AddressError: The address names nothing.
         """
+        return self.new(EndpointSettings(EndpointName(name), Kind.MOTHERSHIP, written))
+
+    def new(self, row: EndpointSettings) -> Addition:
+        """The endpoint that would be added; raises as `addition`."""
         edit = self._edit()
-        row = EndpointSettings(EndpointName(name), Kind.MOTHERSHIP, written)
         address = row.target
         edit.add_endpoint(row)
         return Addition(Endpoint(row.name, row.kind, address, Origin.SETTINGS), edit)
@@ -183,7 +186,7 @@ class Hosts:
 
 
 def remote(endpoint: Endpoint) -> RemoteAddress:
-    """The address of a mothership that is reached over http, https or ssh.
+    """The address of an endpoint that is reached over http, https or ssh.
 
     Raises:
         Failed: It is something else, which has no token of its own.
@@ -223,7 +226,7 @@ def _own(endpoint: Endpoint, paths: Paths) -> Endpoint:
             raise Failed("the local engine keeps its own token; there is nothing to sign in to", ExitCode.USAGE)
         case Origin.FOUND:
             raise Failed(f"{endpoint.name} is signed in to by {paths.published_token}, which it wrote", ExitCode.USAGE)
-        case _ if endpoint.kind is not Kind.MOTHERSHIP:
+        case _ if endpoint.kind not in (Kind.MOTHERSHIP, Kind.KERNEL):
             raise Failed(f"{endpoint.name} is of kind {endpoint.kind}, which nothing signs in to yet", ExitCode.USAGE)
         case _:
             return endpoint

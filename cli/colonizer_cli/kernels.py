@@ -7,6 +7,7 @@ import asyncio
 import os
 import shlex
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from typing import TypeVar
 
 from colonizer_cli import output
@@ -26,6 +27,7 @@ from colonizer_config.address import HttpAddress, SocketAddress, StdioAddress
 from colonizer_config.endpoints import Endpoint, Origin, known_kernels
 from colonizer_config.paths import Paths
 from colonizer_config.secrets import TokenStore
+from colonizer_config.token import Token
 
 T = TypeVar("T")
 
@@ -69,64 +71,53 @@ def converse(kernel: Endpoint, paths: Paths, talk: Talk[T]) -> T:
         ConsentNeeded: Its command may not run.
         ClientError: It cannot be reached, or what the talk raises.
     """
-    match kernel.address:
-        case StdioAddress() as command:
-            _agree(kernel, command, paths)
-        case SocketAddress():
-            local_mothership(paths)  # says where the engine that runs is of another version
-        case _:
-            pass
-    return converse_as_agreed(kernel, paths, talk)
+    agree(kernel, paths)
+    if isinstance(kernel.address, SocketAddress):
+        local_mothership(paths)  # says where the engine that runs is of another version
+    return run(connector(kernel, paths), talk)
 
 
-def converse_as_agreed(kernel: Endpoint, paths: Paths, talk: Talk[T]) -> T:
-    """What comes of talking to a kernel whose command, if it has one, was agreed to: nothing is looked up or asked."""
-    return asyncio.run(_converse(connector(kernel, paths), talk))
+def run(connector: Connector, talk: Talk[T]) -> T:
+    """What comes of talking over a new connection, with nothing looked up or asked before.
+
+    Raises:
+        ClientError: As `converse`.
+    """
+    return asyncio.run(_converse(connector, talk))
 
 
-def connector(kernel: Endpoint, paths: Paths) -> Connector:
-    """How the connection to the kernel is opened."""
+def connector(kernel: Endpoint, paths: Paths, trial: Token | None = None) -> Connector:
+    """How the connection to the kernel is opened; a `trial` is a token of its URL that is not kept yet."""
     match kernel.address:
         case SocketAddress():
             return EmbeddedConnector(local_engine(paths))
         case StdioAddress() as command:
             return StdioConnector(command, os.environ)
         case HttpAddress() as address:
-            return UrlConnector(kernel, address, TokenStore(paths))
+            return UrlConnector(kernel, address, TokenStore(paths), trial)
         case _:
             raise AssertionError("a kernel is reached by a command or a URL")
 
 
-def consent_asked(kernel: Endpoint, paths: Paths) -> ConsentAsked | None:
-    """What the person has to agree to before the kernel is talked to, None for nothing.
+def agree(kernel: Endpoint, paths: Paths) -> None:
+    """Returns where the kernel may be talked to: it is no command, or the person agrees to it, now or before.
 
     Raises:
-        StoreError: It cannot be read what was agreed to.
+        ConsentNeeded: They do not, or cannot be asked.
+        StoreError: It cannot be read or kept what they agreed to.
     """
     if not isinstance(kernel.address, StdioAddress):
-        return None
-    store = Store(paths.engine.cockpit_db)
-    try:
-        return consents.asked(store, kernel.name, kernel.address)
-    finally:
-        store.close()
-
-
-def _agree(kernel: Endpoint, command: StdioAddress, paths: Paths) -> None:
-    """Returns once the person has agreed to the command, now or before."""
-    asked = consent_asked(kernel, paths)
-    if asked is None:
         return
-    for line in _words(kernel, asked):
-        output.note(line)
-    if not agreed("Run this now and from now on?"):
-        words = f"{kernel.name} is not started: agree to its command in a terminal, by `colonizer connect test"
-        raise ConsentNeeded(f"{words} {kernel.name}`")
-    store = Store(paths.engine.cockpit_db)
-    try:
-        consents.agree(store, kernel.name, command)
-    finally:
-        store.close()
+    with closing(Store(paths.engine.cockpit_db)) as store:
+        asked = consents.asked(store, kernel.name, kernel.address)
+        if asked is None:
+            return
+        for line in _words(kernel, asked):
+            output.note(line)
+        if not agreed("Run this, now and from now on?"):
+            words = f"{kernel.name} is not started: nobody agreed to its command here"
+            raise ConsentNeeded(f"{words}; in a terminal `colonizer connect test {kernel.name}` asks")
+        consents.agree(store, kernel.name, kernel.address)
 
 
 def _words(kernel: Endpoint, asked: ConsentAsked) -> list[str]:

@@ -59,6 +59,14 @@ def secret_line(prompt: str) -> str:
     Raises:
         Failed: There is none.
     """
+    line = secret_line_or_none(prompt)
+    if line is None:
+        raise Failed("nothing was given", ExitCode.USAGE)
+    return line
+
+
+def secret_line_or_none(prompt: str) -> str | None:
+    """The line that the person types unseen, or the next line of a stdin that is no terminal; None for an empty one."""
     if sys.stdin is not None and not sys.stdin.isatty():
         line = sys.stdin.readline()
     else:
@@ -68,9 +76,7 @@ def secret_line(prompt: str) -> str:
             line = getpass.getpass(prompt)
         except EOFError:
             line = ""
-    if not line.strip():
-        raise Failed("nothing was given", ExitCode.USAGE)
-    return line.strip()
+    return line.strip() or None
 
 
 def agreed(question: str) -> bool:

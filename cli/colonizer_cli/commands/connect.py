@@ -1,59 +1,88 @@
-"""`colonizer connect`: the motherships that this person works with."""
+"""`colonizer connect`: the motherships and kernels that this person works with."""
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import click
 
-from colonizer_cli import completing, output
+from colonizer_cli import completing, kernels, output
 from colonizer_cli.failures import ExitCode, Failed, end_with, exit_code
 from colonizer_cli.health import Health, check
-from colonizer_cli.hosts import Hosts, exposure, remote, removed, signed_out
+from colonizer_cli.hosts import Addition, Hosts, exposure, remote, removed, signed_out
 from colonizer_cli.local import local_engine
 from colonizer_cli.options import JSON, TOKEN_FILE, GlobalOptions, PlainGroup
-from colonizer_cli.sign_in import agreed, read_address, read_token, secret_line
+from colonizer_cli.sign_in import agreed, read_address, read_token, secret_line, secret_line_or_none
 from colonizer_cli.targets import settings_or_default
-from colonizer_client.mothership.models import Standing
+from colonizer_client.errors import ClientError
+from colonizer_client.text import safe_line
+from colonizer_config.address import HttpAddress, StdioAddress
 from colonizer_config.endpoints import Endpoint, Origin, known_endpoints
 from colonizer_config.errors import NoKeyringError
 from colonizer_config.paths import Paths
 from colonizer_config.secrets import Place
-from colonizer_config.settings import EndpointName
+from colonizer_config.settings import EndpointName, EndpointSettings, Kind
 from colonizer_config.token import Token
 
 if TYPE_CHECKING:
+    from colonizer_client.kernel.session import KernelSession
     from colonizer_config.edit import SettingsEdit
+
+KINDS = (Kind.MOTHERSHIP.value, Kind.KERNEL.value)
+"""What can be added; the other kinds do nothing yet."""
 
 
 @click.group(cls=PlainGroup)
 def connect() -> None:
-    """The motherships that you work with, next to the local engine."""
+    """The motherships and kernels that you work with, next to the local engine."""
 
 
 @connect.command(takes=(TOKEN_FILE, JSON))
 @click.argument("name")
 @click.argument("address", required=False)
+@click.argument("words", metavar="[-- COMMAND...]", nargs=-1)
+@click.option("--kind", type=click.Choice(KINDS), default=Kind.MOTHERSHIP.value, help="What it is.")
+@click.option("--env", multiple=True, metavar="NAME", help="A variable of yours for a COMMAND; may be given again.")
 @click.option("--plain-file", is_flag=True, help="Keep the token in a plain file (mode 0600), not in a keyring.")
 @click.pass_obj
-def add(options: GlobalOptions, name: str, address: str | None, plain_file: bool) -> None:
-    """Add a mothership under a NAME of your own.
+def add(
+    options: GlobalOptions,
+    /,
+    *,
+    name: str,
+    address: str | None,
+    words: tuple[str, ...],
+    kind: str,
+    env: tuple[str, ...],
+    plain_file: bool,
+) -> None:
+    """Add a mothership or a kernel under a NAME of your own.
 
     ADDRESS is HOST[:PORT], https://… or ssh://[USER@]HOST[:PORT][/PORT OVER THERE]; left out, you are asked for it and
     may paste the sign-in link that `colonizer open` shows over there. The token is typed unseen, read from
     --token-file, or from stdin where that is no terminal: never from the command line. It is tried before anything is
     kept.
+
+    A kernel has a URL, with a token where it asks for one, or a COMMAND, which is only written down: you agree to its
+    words when it is to run for the first time.
     """
     paths = Paths.from_environment()
     hosts = Hosts(paths)
     hosts.addition(name, "localhost")  # a name that cannot be is told before the person is asked for anything
+    if kind == Kind.KERNEL:
+        row = _kernel_row(name, address, words, env)
+        _add_kernel(options, hosts.new(row), hosts, paths, plain_file=plain_file)
+        return
+    if words or env:
+        raise click.UsageError("a mothership has no command: did you mean --kind kernel?")
     sign_in = read_address(address)
     added = hosts.addition(name, sign_in.written)
     _warn(added.endpoint)
     token = sign_in.token or read_token(sign_in.address, options.token_file, paths)
-    standing = hosts.standing(added.endpoint, token)
+    found = _tried(hosts, added.endpoint, token, paths)
     place = _keep(hosts, added.endpoint, token, plain_file=plain_file)
     added.edit.save()
-    _tell(added.endpoint, "added", standing, place, as_json=options.as_json)
+    _tell(added.endpoint, "added", found, place, as_json=options.as_json)
 
 
 @connect.command(takes=(TOKEN_FILE, JSON))
@@ -61,7 +90,7 @@ def add(options: GlobalOptions, name: str, address: str | None, plain_file: bool
 @click.option("--plain-file", is_flag=True, help="Keep the token in a plain file (mode 0600), not in a keyring.")
 @click.pass_obj
 def login(options: GlobalOptions, name: str, plain_file: bool) -> None:
-    """Sign in to a mothership of the settings with another token.
+    """Sign in to a mothership or a kernel of the settings with another token.
 
     The token, or a sign-in link that holds one, is typed unseen, read from --token-file, or from stdin where that is no
     terminal: never from the command line. It goes to the address in the settings, and is tried before it is kept.
@@ -75,15 +104,15 @@ def login(options: GlobalOptions, name: str, plain_file: bool) -> None:
         token = read_token(address, options.token_file, paths)
     else:
         token = hosts.token(endpoint, secret_line(f"Token or sign-in link for {address} (not shown): "))
-    standing = hosts.standing(endpoint, token)
+    found = _tried(hosts, endpoint, token, paths)
     place = _keep(hosts, endpoint, token, plain_file=plain_file)
-    _tell(endpoint, "signed in", standing, place, as_json=options.as_json)
+    _tell(endpoint, "signed in", found, place, as_json=options.as_json)
 
 
 @connect.command(takes=())
 @click.argument("name", shell_complete=completing.hosts)
 def logout(name: str) -> None:
-    """Forget the token of a mothership; the mothership stays in the settings.
+    """Forget the token of a mothership or a kernel, which stays in the settings.
 
     Over there the token stays what it was: its owner ends it with `colonizer token revoke`.
     """
@@ -111,14 +140,19 @@ def list_endpoints(options: GlobalOptions) -> None:
 @click.argument("name", required=False, shell_complete=completing.hosts)
 @click.pass_obj
 def test_endpoints(options: GlobalOptions, name: str | None) -> None:
-    """Ask one mothership, or all, whether it answers and what the token may do. The local engine is started."""
+    """Ask one endpoint, or all, whether it answers and what the token may do. The local engine is started.
+
+    A kernel's command is run, once you have agreed to it; you are asked where you did not yet.
+    """
     paths = Paths.from_environment()
     known = known_endpoints(paths, settings_or_default(paths))
     endpoints = [endpoint for endpoint in known if name in (None, endpoint.name)]
     if not endpoints:
         names = ", ".join(endpoint.name for endpoint in known)
         raise Failed(f"there is no endpoint called {name}; known here: {names}", ExitCode.USAGE)
-    found = check(endpoints, paths)
+    refused = dict(_disagreed(endpoints, paths))
+    asked = check([endpoint for endpoint in endpoints if endpoint not in refused], paths, runs_commands=True)
+    found = {endpoint: (refused | dict(asked))[endpoint] for endpoint in endpoints}
     _show(found, as_json=options.as_json)
     code = next((exit_code(health.problem) for health in found.values() if health.problem), ExitCode.DONE)
     end_with(code)
@@ -164,13 +198,75 @@ def _keep(hosts: Hosts, endpoint: Endpoint, token: Token, *, plain_file: bool) -
         return hosts.keep(endpoint, token, plain_file=True)
 
 
-def _tell(endpoint: Endpoint, what: str, standing: Standing, place: Place, *, as_json: bool) -> None:
-    """What came of signing in."""
-    address, scope = str(endpoint.address), standing.scope
+def _kernel_row(name: str, address: str | None, words: tuple[str, ...], env: tuple[str, ...]) -> EndpointSettings:
+    """A kernel by its URL, or by its command, whose first word then came in the address's place."""
+    if address is None:
+        raise click.UsageError("say the kernel's URL, or its command after --")
+    if not words and address.lower().startswith(("http://", "https://")):
+        return EndpointSettings(EndpointName(name), Kind.KERNEL, read_address(address).written, env=env)
+    return EndpointSettings(EndpointName(name), Kind.KERNEL, command=(address, *words), env=env)
+
+
+def _add_kernel(options: GlobalOptions, added: Addition, hosts: Hosts, paths: Paths, *, plain_file: bool) -> None:
+    endpoint = added.endpoint
+    found: Mapping[str, str] = {}
+    place: Place | None = None
+    if isinstance(endpoint.address, HttpAddress):
+        _warn(endpoint)
+        token = _token_or_none(endpoint.address, options, paths)
+        found = _tried(hosts, endpoint, token, paths)
+        place = None if token is None else _keep(hosts, endpoint, token, plain_file=plain_file)
+    elif options.token_file is not None:
+        raise click.UsageError("--token-file goes with a URL: a command has no token")
+    added.edit.save()
+    _tell(endpoint, "added", found, place, as_json=options.as_json)
+    if not found and not options.as_json:
+        output.note(f"it runs once you have agreed to its words: `colonizer connect test {endpoint.name}` asks")
+
+
+def _token_or_none(address: HttpAddress, options: GlobalOptions, paths: Paths) -> Token | None:
+    if options.token_file is not None:
+        return read_token(address, options.token_file, paths)
+    given = secret_line_or_none(f"Token for {address}, where it asks for one (not shown): ")
+    return None if given is None else Token(given)
+
+
+def _tried(hosts: Hosts, endpoint: Endpoint, token: Token | None, paths: Paths) -> Mapping[str, str]:
+    """What the endpoint says to the token: what it may do, or of a kernel what that is.
+
+    Raises:
+        ClientError: It refuses the token, or does not answer.
+    """
+    if endpoint.kind is Kind.KERNEL:
+        return {"server": kernels.run(kernels.connector(endpoint, paths, token), _server) or "nameless"}
+    assert token is not None, "a mothership asks for one"
+    return {"scope": hosts.standing(endpoint, token).scope}
+
+
+async def _server(session: "KernelSession") -> str:
+    return session.capabilities.server
+
+
+def _disagreed(endpoints: Iterable[Endpoint], paths: Paths) -> Iterator[tuple[Endpoint, Health]]:
+    """The kernels whose command the person does not agree to."""
+    for endpoint in endpoints:
+        try:
+            kernels.agree(endpoint, paths)
+        except ClientError as problem:
+            yield endpoint, Health("not agreed", problem=problem)
+
+
+def _tell(endpoint: Endpoint, what: str, found: Mapping[str, str], place: Place | None, *, as_json: bool) -> None:
+    """What came of it: where the endpoint is, what it said when it was tried, and where its token is kept."""
+    address = endpoint.address
+    where = shlex.join(address.command) if isinstance(address, StdioAddress) else str(address)
     if as_json:
-        output.show_json({"name": endpoint.name, "address": address, "scope": scope, "token_kept_in": str(place)})
-    else:
-        output.say(f"{endpoint.name} {what}: {address}, scope {scope}, token kept in: {place}")
+        kept = {"token_kept_in": None if place is None else str(place)}
+        output.show_json({"name": endpoint.name, "address": where, **found, **kept})
+        return
+    told = [f"{key} {words}" for key, words in found.items()]
+    told += [] if place is None else [f"token kept in: {place}"]
+    output.say(safe_line(f"{endpoint.name} {what}: {', '.join((where, *told))}"))
 
 
 def _show(found: Mapping[Endpoint, Health], *, as_json: bool) -> None:

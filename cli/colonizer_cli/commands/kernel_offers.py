@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 
 import click
@@ -128,11 +128,8 @@ def _chosen(targets: Targets) -> Endpoint:
 
 @contextmanager
 def _bridge(targets: Targets) -> Generator[Bridge]:
-    store = Store(targets.paths.engine.cockpit_db)
-    try:
+    with closing(Store(targets.paths.engine.cockpit_db)) as store:
         yield Bridge(store, SystemClock(), WHO)
-    finally:
-        store.close()
 
 
 def _look(targets: Targets, bridge: Bridge) -> None:

@@ -12,6 +12,7 @@ from colonizer_config.address import HttpAddress, StdioAddress
 from colonizer_config.endpoints import Endpoint
 from colonizer_config.errors import ConfigError
 from colonizer_config.secrets import TokenStore
+from colonizer_config.token import Token
 
 _TRANSPORTS = "colonizer_client.kernel.transports"
 
@@ -55,14 +56,20 @@ class StdioConnector:
 
 
 class UrlConnector:
-    """Reaches a kernel by its URL, with the token that is kept for it where there is one."""
+    """Reaches a kernel by its URL, with the token that is kept for it where there is one.
+
+    A `trial` is a token that is not kept yet: it goes before the kept one.
+    """
 
     is_embedded = False
 
-    def __init__(self, endpoint: Endpoint, address: HttpAddress, tokens: TokenStore) -> None:
+    def __init__(
+        self, endpoint: Endpoint, address: HttpAddress, tokens: TokenStore, trial: Token | None = None
+    ) -> None:
         self._endpoint = endpoint
         self._address = address
         self._tokens = tokens
+        self._trial = trial
 
     @asynccontextmanager
     async def open(self, mode: str) -> AsyncGenerator[Wire]:
@@ -70,12 +77,16 @@ class UrlConnector:
         await _load()
         from colonizer_client.kernel.transports import open_http
 
+        token = self._trial or await self._kept()
+        async with open_http(self._address, token, mode) as wire:
+            yield wire
+
+    async def _kept(self) -> Token | None:
         try:
             found = await asyncio.to_thread(self._tokens.for_endpoint, self._endpoint)
         except ConfigError as problem:
             raise SignInNeeded(str(problem), status=401) from problem
-        async with open_http(self._address, found.token if found else None, mode) as wire:
-            yield wire
+        return found.token if found else None
 
 
 async def _load() -> None:
