@@ -60,7 +60,7 @@ def confirmed(kernel: Endpoint, deed: str, *, yes: bool) -> None:
     Raises:
         Failed: The person does not agree, or cannot be asked.
     """
-    if is_shared(kernel) and not yes and not agreed(f"{kernel.name} is shared with others. {deed}?"):
+    if is_shared(kernel) and not yes and not agreed(f"{kernel.name} may be shared with others. {deed}?"):
         raise Failed(f"nothing was done on {kernel.name}; --yes does it without asking", ExitCode.USAGE)
 
 

@@ -1,10 +1,6 @@
 """Endpoints of the settings by plain commands: no token on the command line, none kept before it was tried."""
 
 import json
-import os
-import pty
-import select
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,17 +12,11 @@ from colonizer_config.paths import Paths
 from colonizer_config.secrets import TokenStore
 from colonizer_config.settings import load
 from config.memory_keyring import MemoryKeyring
-from plain_command import LIMIT_S, PROGRAM, Done, colonizer, own_environment
+from plain_command import Done, colonizer
 from scripted_mothership import Reply, ScriptedMothership, scripted_mothership
+from typed_terminal import typed
 
 SECRET = "5ec7e7" * 10
-
-TAKE_TERMINAL = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
-"""Makes stdin the terminal that controls the process, on which secrets are asked for, before it becomes another."""
 
 STANDING = {("GET", "/api/tokens/self"): Reply.json({"owner": False, "name": "me", "scope": "operate"})}
 UNKNOWN = {("GET", "/api/tokens/self"): Reply(401, "missing or invalid API token; run `colonizer open`", "text/plain")}
@@ -145,38 +135,15 @@ def test_without_a_keyring_nothing_is_kept_in_a_file_unasked(mothership: Scripte
 def test_on_a_terminal_the_token_is_typed_unseen_and_a_plain_file_is_asked_for(
     mothership: ScriptedMothership, paths: Paths
 ) -> None:
-    ours, theirs = pty.openpty()
-    command = (*PROGRAM[:1], "-c", TAKE_TERMINAL, *PROGRAM, "connect", "add", "hq", mothership.host)
-    with subprocess.Popen(
-        command,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=own_environment({}),
-        start_new_session=True,
-    ) as adding:
-        os.close(theirs)
-        try:
-            seen = until(ours, "(not shown): ")
-            os.write(ours, f"{SECRET}\n".encode())
-            seen += until(ours, "[y/N] ")
-            os.write(ours, b"y\n")
-            seen += until(ours, "hq added")
-            assert adding.wait(LIMIT_S) == 0
-        finally:
-            adding.kill()
-    os.close(ours)
-    assert SECRET not in seen
+    with typed("connect", "add", "hq", mothership.host) as adding:
+        adding.until("(not shown): ")
+        adding.type(SECRET)
+        adding.until("[y/N] ")
+        adding.type("y")
+        adding.until("hq added")
+        assert adding.end() == 0
+    assert SECRET not in adding.seen
     assert kept(paths, mothership.host) == SECRET
-
-
-def until(terminal: int, words: str) -> str:
-    """What the terminal shows up to these words."""
-    seen = ""
-    while words not in seen:
-        assert select.select([terminal], [], [], LIMIT_S)[0], seen
-        seen += os.read(terminal, 4096).decode()
-    return seen
 
 
 def test_http_beyond_this_machine_is_warned_of_before_the_token_is_sent(paths: Paths) -> None:

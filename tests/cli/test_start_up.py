@@ -78,6 +78,11 @@ def test_help_names_every_command_and_loads_no_face() -> None:
     assert loaded("--help").isdisjoint(HEAVY | {"colonizer_tui", "colonizer_engines"})
 
 
+def test_kernel_commands_load_the_sdk_when_a_kernel_is_called_and_not_before() -> None:
+    heavy = HEAVY | {"httpx2", "pydantic", "colonizer_tui", "colonizer_engines"}
+    assert loaded("kernel", "propose", "--help").isdisjoint(heavy)
+
+
 def test_without_a_terminal_the_bare_command_prints_its_help() -> None:
     assert process().stdout == process("--help").stdout
 

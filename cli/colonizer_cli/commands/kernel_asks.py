@@ -182,12 +182,14 @@ def propose(options: GlobalOptions, /, name: str, yes: bool, **words: Any) -> No
 @click.option("--action", required=True, metavar="TYPE", help="What kind of action it was.")
 @click.option("--target", required=True, metavar="PLACE", help="What it was done to.")
 @click.option("--outcome", required=True, metavar="WORDS", help="What came of it.")
-@click.option("--passed/--failed", required=True, default=None, help="Whether its tests passed.")
+@click.option("--passed/--failed", default=None, help="Whether its tests passed; one of the two is needed.")
 @click.option("--feedback", type=click.FloatRange(-1, 1), default=0.0, help="What you think of it, from -1 to 1.")
 @without_asking
 @click.pass_obj
 def record(options: GlobalOptions, /, name: str, yes: bool, **given: Any) -> None:
     """Record what came of an action; it changes traces, and its agent's trust and role."""
+    if given["passed"] is None:
+        raise click.UsageError("say --passed or --failed: whether its tests passed")
     order = OutcomeOrder(
         agent=given["agent"],
         action=given["action"],
