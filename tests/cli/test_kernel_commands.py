@@ -103,7 +103,7 @@ def _check_agents() -> None:
 def _check_verdict() -> None:
     for _ in range(3):
         refused = asked("propose", *PROPOSAL, "--target", "pkg.parser", code=7)
-    assert refused.startswith("refuse: score 0.00, patch_file pkg.parser\n")
+        assert refused.startswith("refuse: score 0.00, patch_file pkg.parser\n")
     for _ in range(5):
         asked(*outcome("ant", "pkg.other", "--passed", "--feedback", "1"))
     lines = asked("propose", *PROPOSAL, "--target", "pkg.parser", code=7).splitlines()

@@ -105,10 +105,10 @@ def test_an_offer_says_what_can_be_told_and_leaves_the_rest_to_the_person() -> N
     assert "\n" not in hostile.outcome
 
 
-def seen(offers: Offers, *statuses: str, **fields: object) -> list[str]:
+def seen(offers: Offers, *statuses: str) -> list[str]:
     """What is offered of the colony after it went through these states."""
     for status in statuses:
-        offers.look(HQ, [colony(status=status, **fields)])
+        offers.look(HQ, [colony(status=status)])
     return [f"{offer.run} {offer.happened}" for offer in offers.unsettled()]
 
 
