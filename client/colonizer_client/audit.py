@@ -39,7 +39,7 @@ class AuditLog:
         """Writes a record, with its time and the hash of the line before it.
 
         Raises:
-            StoreError: It cannot be written whole, so that what it tells of must not be done.
+            StoreError: It cannot be written whole; what it would announce must not be done then.
         """
         at = datetime.fromtimestamp(self._clock.now(), UTC).isoformat(timespec="milliseconds")
         try:
@@ -48,12 +48,12 @@ class AuditLog:
                 tail = os.pread(file, TAIL_BYTES, max(end - TAIL_BYTES, 0))
                 line = json.dumps({"at": at, **record, "previous": _hash_of_last(tail)}).encode() + b"\n"
                 if len(line) > LINE_LIMIT_BYTES:
-                    raise StoreError(f"this is too long for {self._path}: nothing was sent")
+                    raise StoreError(f"this is too long for {self._path}")
                 # A line that was cut off by the death of its writer stays one of its own.
                 _write_whole(file, line if not tail or tail.endswith(b"\n") else b"\n" + line, end)
         except (OSError, FolderError) as problem:
             words = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
-            raise StoreError(f"nothing is sent that cannot be logged: {self._path}: {words}") from problem
+            raise StoreError(f"cannot write {self._path}: {words}") from problem
 
     @contextmanager
     def _opened(self) -> Generator[int]:

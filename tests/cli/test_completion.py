@@ -79,6 +79,15 @@ def test_hosts_are_completed(seen: SeenColonies) -> None:
     assert offered("connect", "remove", "") == ["local", "hq"]
 
 
+def test_kernels_and_their_commands_are_completed(seen: SeenColonies) -> None:
+    settings = Paths.from_environment().settings
+    lab = '\n[[endpoints]]\nname = "lab"\nkind = "kernel"\naddress = "https://lab.example/mcp"\n'
+    settings.write_text(settings.read_text(encoding="utf-8") + lab, encoding="utf-8")
+    assert offered("kernel", "tick", "--kernel", "l") == ["local", "lab"]
+    assert offered("kernel", "p") == ["propose", "prune"]
+    assert offered("kernel", "offers", "") == ["accept", "dismiss", "list"]
+
+
 def test_a_host_that_is_no_longer_in_the_settings_offers_nothing(seen: SeenColonies) -> None:
     Paths.from_environment().settings.unlink()
     assert offered("status", "9") == []

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from colonizer_config.edit import SettingsEdit
 from colonizer_config.errors import SettingsError
@@ -93,6 +94,16 @@ def test_the_default_follows_the_new_name_of_its_endpoint(tmp_path: Path) -> Non
     edit = opened(tmp_path, f"default_endpoint = 'hq' # mine\n{WRITTEN_BY_HAND}")
     edit.replace_endpoint(HQ, EndpointSettings(NEW, Kind.MOTHERSHIP, "hq:7878"))
     assert edit.text == f'default_endpoint = "new" # mine\n{WRITTEN_BY_HAND}'.replace("name = 'hq' ", 'name = "new" ')
+
+
+def test_the_bridge_follows_the_new_name_of_its_kernel_which_cannot_be_removed(tmp_path: Path) -> None:
+    bridge = "\n[kernel]\nbridge = 'safety' # mine\n"
+    edit = opened(tmp_path, WRITTEN_BY_HAND + bridge)
+    with pytest.raises(SettingsError, match="outcomes of colonies are offered for safety"):
+        edit.remove_endpoint(SAFETY)
+    edit.replace_endpoint(SAFETY, replace(edit.endpoint(SAFETY), name=NEW))
+    assert edit.settings.kernel.bridge == NEW
+    assert edit.text.endswith('bridge = "new" # mine\n')
 
 
 def test_a_removed_endpoint_leaves_the_comments_over_and_under_it(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ import os
 import pytest
 
 from colonizer_config.address import HttpAddress, SocketAddress
-from colonizer_config.endpoints import Endpoint, Origin, default_endpoint, known_endpoints, named_host
+from colonizer_config.endpoints import Endpoint, Origin, default_endpoint, known_endpoints, known_kernels, named_host
 from colonizer_config.errors import AddressError, SettingsError
 from colonizer_config.paths import Paths
 from colonizer_config.settings import EndpointName, Kind, Settings, parse
@@ -102,3 +102,11 @@ def test_an_empty_flag_names_no_host_and_does_not_fall_through(paths: Paths) -> 
 def test_a_wrong_host_of_the_environment_is_named_by_its_variable() -> None:
     with pytest.raises(AddressError, match=r"^COLONIZER_BIND takes a host or host:port, not a URL"):
         named_host(None, {**os.environ, "COLONIZER_BIND": "http://hq"})
+
+
+def test_the_embedded_kernel_comes_before_those_of_the_settings() -> None:
+    found = known_kernels(Paths.from_environment(), TWO)
+    assert [(kernel.name, kernel.kind, kernel.origin) for kernel in found] == [
+        ("local", Kind.KERNEL, Origin.BUILT_IN),
+        ("safety", Kind.KERNEL, Origin.SETTINGS),
+    ]

@@ -184,6 +184,8 @@ MOTHERSHIP = '[[endpoints]]\nname = "hq"\nkind = "mothership"\naddress = "hq"\n'
             1,
             "has to be a mothership; k is of",
         ),
+        (f"[kernel]\nbridge = 'lokal'\n{MOTHERSHIP}", 2, "there is no kernel lokal; the nearest one is local"),
+        (f"[kernel]\nbridge = 'hq'\n{MOTHERSHIP}", 2, "there is no kernel hq"),
         (f"{MOTHERSHIP}\n{MOTHERSHIP}", 7, "there is another endpoint with the name hq"),
         (f"{MOTHERSHIP}\n{MOTHERSHIP.replace('hq', 'HQ')}", 7, "there is another endpoint with the name HQ"),
         (MOTHERSHIP.replace('"hq"', '"local"', 1), 2, "the name local is reserved"),

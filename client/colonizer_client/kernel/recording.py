@@ -66,8 +66,9 @@ class Bridge:
         try:
             self._note(offer, kernel, "asked", arguments=_arguments(order))
         except StoreError as problem:
-            self.offers.reopen(offer_id, str(problem))
-            raise
+            words = f"nothing is sent that cannot be logged: {problem}"
+            self.offers.reopen(offer_id, words)
+            raise StoreError(words) from problem
         began = self._clock.monotonic()
         try:
             recorded = await record(order)
