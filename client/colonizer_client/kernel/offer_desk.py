@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import groupby, islice
 
 from colonizer_client.clock import Clock
 from colonizer_client.errors import StoreError, Unreachable
@@ -11,12 +12,14 @@ from colonizer_client.identity import EndpointName
 from colonizer_client.kernel.desk import Kernels
 from colonizer_client.kernel.models import OutcomeOrder, Recorded
 from colonizer_client.kernel.recording import Acceptance, Bridge
-from colonizer_client.mothership.models import Colony
 from colonizer_client.snapshot import OffersChanged, Snapshot, Topics
 from colonizer_client.store import Store
 
 LOOK_S = 1.0
 """Between two looks at the colonies that changed."""
+
+AT_ONCE = 500
+"""Colonies that are looked at in one go, which takes a few milliseconds."""
 
 WHO = "a person in the cockpit"
 
@@ -102,21 +105,23 @@ class OfferDesk:
                 await subscription.changed()
                 snapshot, topics = subscription.take()
                 with suppress(StoreError):  # the cockpit says that its database cannot be used
-                    self._look(snapshot, topics)
+                    await self._look(snapshot, topics)
                 await self._clock.sleep(LOOK_S)
         finally:
             self._hub.unsubscribe(subscription)
 
-    def _look(self, snapshot: Snapshot, topics: Topics) -> None:
-        heard = (name for name in topics.endpoints if name in snapshot.endpoints)
-        changed: dict[EndpointName, list[Colony]] = {
-            name: [] for name in heard if snapshot.endpoints[name].as_of is not None
-        }
-        for key in topics.colonies:
-            if key in snapshot.colonies:
-                changed.setdefault(key.endpoint, []).append(snapshot.colonies[key])
-        found = [self._opened().offers.look(name, colonies) for name, colonies in changed.items()]
-        if any(found):
+    async def _look(self, snapshot: Snapshot, topics: Topics) -> None:
+        for name in topics.endpoints:
+            if name in snapshot.endpoints and snapshot.endpoints[name].as_of is not None:
+                self._opened().offers.look(name, ())
+        changed = [snapshot.colonies[key] for key in topics.colonies if key in snapshot.colonies]
+        changed.sort(key=lambda colony: colony.key.endpoint)
+        found = False
+        for name, colonies in groupby(changed, lambda colony: colony.key.endpoint):
+            while part := tuple(islice(colonies, AT_ONCE)):
+                found |= self._opened().offers.look(name, part)
+                await asyncio.sleep(0)
+        if found:
             self._show()
 
     def _show(self) -> None:
