@@ -381,6 +381,25 @@ async def test_calls_in_flight_when_the_transport_closes_have_no_reply() -> None
                 await running
 
 
+@pytest.mark.parametrize("turns", range(2, 7))
+async def test_what_a_server_drops_is_not_read_again_over_a_transport_that_is_closed_meanwhile(turns: int) -> None:
+    async def close_after_turns() -> None:
+        for _ in range(turns):  # of the loop: the transport closes a little earlier or later than it hears of the end
+            await asyncio.sleep(0)
+        await transport.close()
+
+    async def hang_up(exchange: Exchange) -> None:
+        exchange.writer.close()
+        closing.append(asyncio.create_task(close_after_turns()))
+
+    closing: list[asyncio.Task[None]] = []
+    async with raw_server(hang_up) as server:
+        transport = await open_transport(server.address, TOKEN)
+        with pytest.raises(NoReply):
+            await transport.run(STATUS)
+        await asyncio.wait(closing)
+
+
 async def test_a_call_over_a_closed_transport_was_not_sent() -> None:
     async with raw_server(lambda exchange: exchange.reply(200, b"{}")) as server:
         transport = await open_transport(server.address, TOKEN)

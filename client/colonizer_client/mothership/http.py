@@ -186,7 +186,7 @@ class HttpTransport:
                     return await self._exchange(request)
                 except httpx.RemoteProtocolError:
                     # The server may close an unused connection just when it is used again; to read twice is harmless.
-                    if call.method != "GET":
+                    if call.method != "GET" or self._http.is_closed:
                         raise
                     return await self._exchange(request)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol) as problem:
