@@ -1,12 +1,15 @@
 """Moments to draw: models made by hand, at a time that stands still."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
+from colonizer_client.kernel.desk import Kernels
+from colonizer_client.kernel.models import PlanReview
 from colonizer_client.mothership import decode
 from colonizer_client.mothership.models import Attention, Colony, Diff, FileChange, OpenQuestion, Parked, Standing
 from colonizer_client.snapshot import (
@@ -357,11 +360,29 @@ WORK: Sequence[dict[str, object]] = (
 )
 
 
+class StillKernels(Kernels):
+    """Kernels that nobody is connected to."""
+
+    def watch(self, name: EndpointName) -> None:
+        """Reads nothing: what is to be seen was given."""
+
+    def unwatch(self, name: EndpointName) -> None:
+        """Nothing is read."""
+
+    def sample_first(self, name: EndpointName, places: Sequence[str]) -> None:
+        """Samples nothing."""
+
+    async def falsify(self, name: EndpointName, plan: Mapping[str, object]) -> PlanReview:
+        """Goes on for ever: what is to be seen was given."""
+        return await asyncio.Future[PlanReview]()
+
+
 class StillCockpit(Cockpit):
     """A cockpit that is connected to nothing and shows what it is given."""
 
     def __init__(self, folder: Path, events: Sequence[HubEvent]) -> None:
         super().__init__(lambda: Store(folder / "cockpit.db"), StillClock())
+        self.kernels = StillKernels(self.hub.post, lambda: self.store, self.clock)
         for event in events:
             self.hub.post(event)
 

@@ -1,6 +1,7 @@
 """The keys: one meaning each, the person's own choices, and what is told of those that cannot be."""
 
 import re
+import string
 from collections import Counter
 from pathlib import Path
 
@@ -64,8 +65,7 @@ def test_every_key_works_in_a_plain_terminal(key: str) -> None:
     assert (
         len(key) == 1
         or key in {known.value for known in Keys}
-        or key in ("question_mark", "slash", "colon")
-        or "bracket" in key
+        or key in {named_key(sign) for sign in string.punctuation}
     )
 
 

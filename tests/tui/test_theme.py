@@ -6,7 +6,7 @@ import pytest
 from rich.color import Color
 from rich.style import Style
 
-from colonizer_tui import theme
+from colonizer_tui import heat, theme
 from colonizer_tui.theme import PALETTES, PLAIN, SIXTEEN, style
 
 GROUNDS = ("background", "panel", "selection", "selection_away")
@@ -18,6 +18,7 @@ TEXTS = (
     "active", "active-strong", "ok", "info", "key", "tab-on", "tab-off", "tab-count", "match", "hunk",
 )  # fmt: skip
 SYNTAX = ("", *(f"syntax-{name}" for name in theme.SYNTAX_DARK))
+HEAT = tuple(f"heat-{family}-{level}" for family in theme.HEAT for level in range(1, heat.LEVELS + 1))
 CODE = (*SYNTAX, "dim", "added", "removed")
 
 READABLE = 4.5
@@ -52,6 +53,7 @@ def contrast(shown: Style) -> float:
 def every_text() -> Iterator[tuple[str, str]]:
     """Each role with each ground on which it is drawn."""
     yield from ((role, ground) for role in TEXTS for ground in GROUNDS)
+    yield from ((role, ground) for role in HEAT for ground in ("background", "selection", "selection_away"))
     yield from ((role, ground) for role in CODE for ground in CODE_GROUNDS)
     yield from ((f"{role}+{word}", word.split("-")[0]) for role in SYNTAX for word in WORDS)
 
@@ -102,3 +104,21 @@ def test_a_changed_word_differs_by_an_attribute_too(name: str, word: str) -> Non
     ground = word.split("-")[0]
     marked, beside = style(name, f"syntax-string+{word}", ground), style(name, "syntax-string", ground)
     assert (marked.bold, marked.underline) != (beside.bold, beside.underline)
+
+
+def test_heat_without_colours_is_told_by_attributes() -> None:
+    shown = [style(PLAIN, role, ground) for role in HEAT for ground in GROUNDS]
+    assert not [one for one in shown if one.color is not None or one.bgcolor is not None]
+
+
+@pytest.mark.parametrize("name", [SIXTEEN, PLAIN])
+def test_hot_warm_and_cool_cells_differ_where_there_are_no_shades(name: str) -> None:
+    hot, warm, cool = (style(name, f"heat-hazard-{level}") for level in (heat.HOT, heat.WARM, heat.WARM - 1))
+    assert len({hot, warm, cool}) == 3
+
+
+@pytest.mark.parametrize("name", [name for name in PALETTES if name != SIXTEEN])
+def test_each_level_of_heat_has_its_own_shade(name: str) -> None:
+    for family in theme.HEAT:
+        levels = [style(name, f"heat-{family}-{level}").bgcolor for level in range(1, heat.LEVELS + 1)]
+        assert len(set(levels)) == heat.LEVELS

@@ -19,7 +19,7 @@ from textual.worker import Worker
 from colonizer_client.answers import Chosen
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.errors import ClientError, StoreError
-from colonizer_client.identity import ColonyKey
+from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.snapshot import Topics
 from colonizer_tui import crash, departure, intents, theme
@@ -32,6 +32,8 @@ from colonizer_tui.finding_keys import FindingKeys
 from colonizer_tui.guard import ControlGuard
 from colonizer_tui.handover import Handover
 from colonizer_tui.host_keys import HostKeys
+from colonizer_tui.kernel_keys import KernelKeys
+from colonizer_tui.kernel_reading import KernelReading
 from colonizer_tui.keyboard import Keyboard
 from colonizer_tui.keys import keymap
 from colonizer_tui.panes.card import CardPane
@@ -78,8 +80,10 @@ class CockpitApp(App[None]):
         self.deck = Deck(self.keymap, surroundings.default_endpoint)
         self._colony_keys = ColonyKeys(self.deck, cockpit, self)
         self._host_keys = HostKeys(self.deck, cockpit, self, lambda action: self.keymap.shown(action))
+        self._kernel_keys = KernelKeys(self.deck, cockpit, self)
         self._finding_keys = FindingKeys(self.deck, self, lambda: self._keyboard)
         self._reading = Reading(self.deck, cockpit, self)
+        self._kernel_reading = KernelReading(self.deck, cockpit, self)
         self._fates = Fates(cockpit, self)
         self._handover = Handover(self)
         self._subscription = cockpit.subscribe()
@@ -122,6 +126,7 @@ class CockpitApp(App[None]):
             await self.deck.is_complete.wait()
             if await self._take(event):
                 self.deck.show_again()
+                self._kernel_reading.follow()
                 return
         if isinstance(event, events.MouseDown | events.Resize) and self.deck.jump.is_on:
             self.deck.jump.end()
@@ -180,6 +185,11 @@ class CockpitApp(App[None]):
         event.stop()
         self._reading.older(event.key)
 
+    async def on_place_opened(self, event: intents.PlaceOpened) -> None:
+        """Shows everything about a place of a kernel."""
+        event.stop()
+        await self._kernel_reading.open_place(event)
+
     async def on_text_viewed(self, event: intents.TextViewed) -> None:
         """Shows a whole text."""
         event.stop()
@@ -204,6 +214,10 @@ class CockpitApp(App[None]):
         """Shows a colony whole."""
         self.deck.show_colony(key, pane)
         self._reading.opened(key)
+
+    def attack_plan(self, kernel: EndpointName, plan: Mapping[str, object]) -> None:
+        """Has a kernel attack a plan, and no longer the one before."""
+        self._kernel_reading.attack(kernel, plan)
 
     def card_draft(self, key: ColonyKey, question: OpenQuestion) -> tuple[Chosen, ...]:
         """What was chosen and typed in this card before."""
@@ -317,6 +331,7 @@ class CockpitApp(App[None]):
     def _count_ages(self) -> None:
         """Lets the ages go on where nothing happened."""
         self.deck.show(replace(self.deck.view, now=self.cockpit.clock.now()), Topics())
+        self._kernel_reading.follow()
         changed = self.surroundings.reread()
         if changed is not None:
             self._use(changed)
@@ -352,9 +367,11 @@ class CockpitApp(App[None]):
 
     def _outer(self) -> Sequence[object]:
         """Who is asked for what a key does after the widget with the focus, from the inside outwards."""
-        inner = [self._colony_keys, self._host_keys]
+        inner: list[object] = [self._colony_keys, self._host_keys]
         if self.deck.workspace is self.deck.connections:
             inner.reverse()
+        elif self.deck.workspace is self.deck.kernel:
+            inner.insert(0, self._kernel_keys)
         return [self.deck.workspace, self.deck, *inner, self._finding_keys, self]
 
     def _tell_problems(self) -> None:

@@ -18,6 +18,7 @@ from colonizer_tui.panes.card import CardPane
 from colonizer_tui.present import abilities, bulk, footer, header, host_abilities
 from colonizer_tui.present.footer import KeyHint
 from colonizer_tui.present.header import Tab
+from colonizer_tui.present.kernel import abilities as kernel_abilities
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.ink import ink_of
 from colonizer_tui.widgets.line_view import LineView
@@ -25,6 +26,7 @@ from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.colony import ColonyWorkspace
 from colonizer_tui.workspaces.connections import Connections
 from colonizer_tui.workspaces.fleet import Fleet
+from colonizer_tui.workspaces.kernel import KernelWorkspace
 from colonizer_tui.workspaces.needs_you import NeedsYou
 from colonizer_tui.workspaces.workspace import Workspace
 
@@ -48,6 +50,7 @@ class Deck(Widget):
         self.fleet = Fleet(id="fleet")
         self.needs_you = NeedsYou(id="needs_you")
         self.opened = ColonyWorkspace(id="colony")
+        self.kernel = KernelWorkspace(id="kernel")
         self.connections = Connections(id="connections")
         self.workspace: Workspace = self.fleet
         """The workspace in front."""
@@ -57,6 +60,7 @@ class Deck(Widget):
             "fleet": ("Fleet", self.fleet),
             "needs_you": ("Needs you", self.needs_you),
             "colony": ("Colony", self.opened),
+            "kernel": ("Kernel", self.kernel),
             "connections": ("Connections", self.connections),
         }
         """Title and workspace of each action that goes to one."""
@@ -153,9 +157,11 @@ class Deck(Widget):
             return abilities.host_refusal(action, self.view.snapshot.endpoints.get(self._launches_on))
         if action in ("next_need", "previous_need"):
             return "" if self.view.needs else "nothing needs you"
+        if self.workspace is self.kernel and action in kernel_abilities.ACTIONS:
+            return kernel_abilities.refusal(action, self.kernel.kernel)
         if action in host_abilities.ACTIONS:
             return host_abilities.refusal(action, self.host)
-        if action not in abilities.ACTIONS or self.workspace is self.connections:
+        if action not in abilities.ACTIONS or self.workspace in (self.connections, self.kernel):
             return ""
         if marked := self.marked(action):
             return bulk.why_not(action, marked, self.view)
@@ -182,6 +188,7 @@ class Deck(Widget):
             "fleet": self.do_fleet,
             "needs_you": self.do_needs_you,
             "colony": self.do_colony,
+            "kernel": self.do_kernel,
             "connections": self.do_connections,
         }
         going[spot]()
@@ -238,6 +245,10 @@ class Deck(Widget):
             desk_of(self).open_colony(selected)
         else:
             self.go_to(self.opened)
+
+    def do_kernel(self) -> None:
+        """The colony kernels."""
+        self.go_to(self.kernel)
 
     def do_connections(self) -> None:
         """The hosts."""

@@ -1,6 +1,6 @@
 """What a person wants, as messages from the panes to the application. The panes do nothing themselves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, cast
 
@@ -63,6 +63,22 @@ class ReconnectWanted(Message):
     endpoint: EndpointName
 
 
+@dataclass
+class PlaceOpened(Message):
+    """Everything about a place of a kernel is to be shown."""
+
+    kernel: EndpointName
+    place: str
+    """Its raw name."""
+
+
+@dataclass
+class SubjectWanted(Message):
+    """The place or the agent of a kernel with this raw name is to be shown."""
+
+    subject: str
+
+
 class Copied(Value):
     """A text to be copied."""
 
@@ -102,6 +118,10 @@ class Desk(Protocol):
 
     def keep_card_draft(self, key: ColonyKey, question: OpenQuestion, chosen: Sequence[Chosen]) -> bool:
         """Keeps what is chosen and typed in this card; the person is told where that fails."""
+        ...
+
+    def attack_plan(self, kernel: EndpointName, plan: Mapping[str, object]) -> None:
+        """Has a kernel attack a plan, and no longer the one before; what comes of it is shown later."""
         ...
 
     def message_draft(self, key: ColonyKey) -> str:

@@ -4,6 +4,7 @@ An action's name is what the settings remap (`[keys]`), what the help and the fo
 as `do_<name>`: the key goes to the focused widget first, then outwards to the application.
 """
 
+import string
 import unicodedata
 from collections.abc import Mapping
 
@@ -39,6 +40,10 @@ _SHOWN = {
     "left_curly_bracket": "{",
     "right_curly_bracket": "}",
     "escape": "esc",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "left_parenthesis": "(",
+    "right_parenthesis": ")",
 }
 
 
@@ -57,13 +62,14 @@ ACTIONS: tuple[Action, ...] = (
     Action("fleet", ("1",), "fleet", "all colonies of all hosts", WORKSPACES),
     Action("needs_you", ("2",), "needs you", "what waits for you, most urgent first", WORKSPACES),
     Action("colony", ("3",), "colony", "the opened colony: transcript and diff", WORKSPACES),
+    Action("kernel", ("4",), "kernel", "colony kernels: where it is hot, who may do what, and why not", WORKSPACES),
     Action("connections", ("7",), "connections", "hosts: how they are, and what went wrong", WORKSPACES),
     Action("next_pane", ("tab",), "next pane", "the next pane", MOVING),
     Action("previous_pane", ("shift+tab",), "previous pane", "the previous pane", MOVING),
     Action("down", ("j", "down"), "down", "one row down", MOVING),
     Action("up", ("k", "up"), "up", "one row up", MOVING),
-    Action("left", ("left",), "left", "long lines: back to the left", MOVING),
-    Action("right", ("right",), "right", "long lines: further to the right", MOVING),
+    Action("left", ("left",), "left", "long lines: back to the left; in a heatmap a column", MOVING),
+    Action("right", ("right",), "right", "long lines: further to the right; in a heatmap a column", MOVING),
     Action("page_down", ("pagedown", "ctrl+f"), "page down", "one page down", MOVING),
     Action("page_up", ("pageup", "ctrl+b"), "page up", "one page up", MOVING),
     Action("first", ("g", "home"), "first", "to the first row", MOVING),
@@ -103,11 +109,21 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit", ("E",), "edit", "another name or address for the host", "Hosts"),
     Action("tokens", ("T",), "tokens", "the host's tokens: see, make and revoke them", "Hosts"),
     Action("wire_log", ("L",), "wire log", "what goes over the wire to the host", "Hosts"),
+    Action("next_kernel", ("right_parenthesis",), "next kernel", "the next kernel", "Kernel"),
+    Action("previous_kernel", ("left_parenthesis",), "previous kernel", "the previous kernel", "Kernel"),
+    Action("earlier", ("less_than_sign",), "earlier", "the heatmap as it was a tick earlier", "Kernel"),
+    Action("later", ("greater_than_sign",), "later", "the heatmap a tick later, up to now", "Kernel"),
+    Action("propose", ("P",), "propose", "ask the kernel's gate for its verdict on an action", "Kernel"),
+    Action("record", ("R",), "record", "record the outcome of an action", "Kernel"),
+    Action("tick", ("b",), "tick", "one tick: every trace fades a little, for all who use the kernel", "Kernel"),
+    Action("auto_tick", ("B",), "auto tick", "ticks by itself every so many seconds, or no more", "Kernel"),
+    Action("export", ("x",), "export", "the pruning report as Markdown and JSON, into two new files", "Kernel"),
     Action("explain", ("e",), "why", "explain this status: what, why, what comes next, what you can do", "Reading"),
     Action("copy", ("y",), "copy", "copy what is in front of you", "Reading"),
     Action("browse", ("o",), "browser", "open the pull request, or a link of the text, in the browser", "Reading"),
     Action("view", ("v",), "view all", "the whole text, nothing cut", "Reading"),
     Action("fold", ("f",), "fold", "fold or unfold", "Reading"),
+    Action("fold_all", ("F",), "fold all", "fold all groups of a heatmap, or unfold them", "Reading"),
     Action("next_hunk", ("right_square_bracket",), "next hunk", "the next hunk", "Reading"),
     Action("previous_hunk", ("left_square_bracket",), "previous hunk", "the previous hunk", "Reading"),
     Action("next_file", ("right_curly_bracket",), "next file", "the next file", "Reading"),
@@ -192,9 +208,14 @@ _BASES = frozenset(
 )  # fmt: skip
 
 
+_ASCII_SIGNS = frozenset(
+    unicodedata.name(sign).lower().replace("-", "_").replace(" ", "_") for sign in string.punctuation
+)
+
+
 def _is_sign(name: str) -> bool:
     """Whether Textual names a sign so, such as `question_mark`: after its name in Unicode."""
-    if name in KEY_NAME_REPLACEMENTS.values():
+    if name in KEY_NAME_REPLACEMENTS.values() or name in _ASCII_SIGNS:
         return True
     try:
         return " " not in name and not unicodedata.lookup(name.replace("_", " ")).isalnum()

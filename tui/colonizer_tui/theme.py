@@ -11,6 +11,7 @@ from rich.style import Style
 from textual.theme import Theme
 
 from colonizer_config.value import Value
+from colonizer_tui import heat
 
 DEFAULT_THEME = "colonizer-dark"
 SIXTEEN = "colonizer-16"
@@ -218,7 +219,23 @@ def _roles(palette: Palette) -> Mapping[str, Style]:
         "added-word": Style(bgcolor=palette.added_word, bold=True),
         "removed-word": Style(bgcolor=palette.removed_word, bold=True),
         **{f"syntax-{name}": Style(color=value) for name, value in palette.syntax.items()},
+        **_heat_roles(palette),
     }
+
+
+HEAT: Mapping[str, tuple[str, str]] = {
+    "hazard": ("attention", "danger"),
+    "success": ("ok", "ok"),
+    "need": ("info", "info"),
+    "human": ("active", "active"),
+}
+"""The colours of a palette for each family of traces: of the weaker ones, and of the strong ones."""
+
+
+def _heat_roles(palette: Palette) -> dict[str, Style]:
+    hues = {family: (getattr(palette, hue), getattr(palette, hot)) for family, (hue, hot) in HEAT.items()}
+    has_shades = palette.background.startswith("#")
+    return (heat.roles if has_shades else heat.roles_of_sixteen)(palette.background, hues)
 
 
 _PLAIN_ROLES: Mapping[str, Style] = {
@@ -241,6 +258,7 @@ _PLAIN_ROLES: Mapping[str, Style] = {
     "faint": Style(dim=True),
     "muted": Style(dim=True),
     "key-off": Style(dim=True),
+    **heat.plain_roles(HEAT),
 }
 
 

@@ -15,7 +15,7 @@ from colonizer_tui.present.view import Digests, View
 from moments import HQ, NOW, colony, every_state, silent
 
 REASONS = {action.name: "" for action in ACTIONS} | {"resume": "it is running", "fold": "nothing here does that"}
-WORKSPACES = ["Fleet", "Needs you", "Colony", "Connections"]
+WORKSPACES = ["Fleet", "Needs you", "Colony", "Kernel", "Connections"]
 
 
 def view_of(*events: HubEvent) -> View:
@@ -36,8 +36,8 @@ def titles(needle: str, begins_with: str = "places") -> list[str]:
 
 def test_places_come_first_then_colonies_by_need_then_actions() -> None:
     shown = titles("")
-    assert shown[:7] == [*WORKSPACES, "local", "hq", "lab"]
-    assert shown[7:10] == ["Tried the same denied call", "Another workspace asks", "Choose how to release"]
+    assert shown[:8] == [*WORKSPACES, "local", "hq", "lab"]
+    assert shown[8:11] == ["Tried the same denied call", "Another workspace asks", "Choose how to release"]
     assert shown[-1] == "fold"
 
 

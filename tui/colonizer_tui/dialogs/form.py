@@ -49,6 +49,8 @@ class Terms(Value):
     """What is said while it is done."""
     notes: Callable[[Filled], Sequence[Span]] = lambda filled: ()
     """What to know of what stands in the fields now."""
+    left: Callable[[Filled], None] = lambda filled: None
+    """Takes what stands in the fields when the form is left, so that nothing that was typed is lost."""
 
 
 class Form(Dialog[T], Generic[T]):
@@ -101,6 +103,9 @@ class Form(Dialog[T], Generic[T]):
             self.focus_next()
         elif self._offered is not None and event.key == self._offered.key:
             self._begin(self._offered)
+        elif event.key == "escape":
+            self._terms.left(self._filled())
+            return super().take_key(event)
         else:
             return super().take_key(event)
         return True

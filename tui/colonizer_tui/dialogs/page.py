@@ -46,6 +46,12 @@ class PageLines(LineView):
         self._lay_out(self.size.width)
         self.repaint()
 
+    def make_anew(self) -> None:
+        """Makes the lines again, of what is known now."""
+        self._width = 0
+        self._lay_out(self.size.width)
+        self.refresh(layout=True)
+
     def text(self) -> str:
         """What is shown, as plain text."""
         return "\n".join(text_of(one).rstrip() for one in self._lines)
@@ -85,6 +91,11 @@ class Page(Dialog[None]):
             self.dismiss(None)
             return True
         return super().take_key(event)
+
+    def make_anew(self) -> None:
+        """Shows what is known now; nothing happens where the page was closed."""
+        for lines in self.query(PageLines):
+            lines.make_anew()
 
     async def do_copy(self) -> None:
         """The text."""

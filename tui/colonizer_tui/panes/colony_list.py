@@ -1,6 +1,5 @@
 """The list of all colonies of all hosts."""
 
-import time
 from collections.abc import Iterable, Sequence
 
 from colonizer_client.identity import ColonyKey
@@ -13,13 +12,7 @@ from colonizer_tui.present.line import Line
 from colonizer_tui.present.query import Query, Texts
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.keyed_list import KeyedList
-from colonizer_tui.widgets.keys_to import has_keys
-
-REST_S = 3.0
-"""Rows keep their places until no key was pressed in the list for this long."""
-
-ORDERING_RESTS = 20
-"""So many times as long as it took to put the rows in order they are left alone: keys come first."""
+from colonizer_tui.widgets.rest import Rest
 
 
 class ColonyList(KeyedList[ColonyKey]):
@@ -39,8 +32,7 @@ class ColonyList(KeyedList[ColonyKey]):
         self._texts = Texts()
         self._judged_at = 0.0
         """When it was last judged what is looked for."""
-        self._touched_at = 0.0
-        self._in_order_until = 0.0
+        self._rest = Rest(self)
         self._is_out_of_order = False
 
     @property
@@ -95,23 +87,22 @@ class ColonyList(KeyedList[ColonyKey]):
 
     def reorder(self, *, now: bool = False) -> None:
         """Puts the rows in order, at once or when the cursor rests and the last time is long enough ago."""
-        view, started = self._view, time.monotonic()
+        view = self._view
         if not now and self.keys:
-            if self._is_moving():
+            if self._rest.is_disturbed:
                 self.newly_urgent = sum(not self.has(need.colony.key) for need in view.needs)
                 return
-            if started < self._in_order_until:
+            if not self._rest.is_due:
                 return
-        everyone = view.snapshot.colonies.values()
-        shown = self.sought.found(everyone, view, self._texts.of) if self.sought else everyone
-        self._judged_at = view.now
-        wanted = fleet.in_order(self.order, view, shown)
-        self.newly_urgent = 0
-        self._is_out_of_order = False
-        if list(self.keys) != wanted:
-            self.set_keys(wanted)
-        ended = time.monotonic()
-        self._in_order_until = ended + ORDERING_RESTS * (ended - started)
+        with self._rest.ordering():
+            everyone = view.snapshot.colonies.values()
+            shown = self.sought.found(everyone, view, self._texts.of) if self.sought else everyone
+            self._judged_at = view.now
+            wanted = fleet.in_order(self.order, view, shown)
+            self.newly_urgent = 0
+            self._is_out_of_order = False
+            if list(self.keys) != wanted:
+                self.set_keys(wanted)
 
     def empty_line(self) -> Line:
         """That nothing is found."""
@@ -128,12 +119,12 @@ class ColonyList(KeyedList[ColonyKey]):
 
     def move(self, rows: int) -> None:
         """Moves the selection, and notes that the person is moving in the list."""
-        self._touched_at = time.monotonic()
+        self._rest.disturb()
         super().move(rows)
 
     def on_blur(self) -> None:
         """The person left: what waited takes its place."""
-        self._touched_at = 0.0
+        self._rest.end()
 
     def on_keyed_list_moved(self, event: KeyedList.Moved) -> None:
         """Tells which colony is under the cursor."""
@@ -169,6 +160,3 @@ class ColonyList(KeyedList[ColonyKey]):
         self.order = names[(names.index(self.order) + 1) % len(names)]
         self.reorder(now=True)
         self.notify(fleet.ORDERS[self.order], title="order", markup=False, timeout=2)
-
-    def _is_moving(self) -> bool:
-        return has_keys(self) and time.monotonic() - self._touched_at < REST_S

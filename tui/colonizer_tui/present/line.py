@@ -58,6 +58,16 @@ def cut(text: str, width: int) -> str:
     return set_cell_size(text, width - 1).rstrip() + CUT
 
 
+def cut_front(text: str, width: int) -> str:
+    """The end of the text in at most `width` cells, the loss before it marked with `…`: of a path its end says most."""
+    if cell_len(text[-LETTERS_PER_CELL * max(width, 1) :]) <= width and len(text) <= LETTERS_PER_CELL * max(width, 1):
+        return text
+    shown = text[-max(width - 1, 0) :] if width > 1 else ""
+    while cell_len(shown) > width - 1:
+        shown = shown[1:]
+    return (CUT + shown)[: max(width, 0)]
+
+
 def column(text: str, width: int, *, right: bool = False) -> str:
     """The text in exactly `width` cells."""
     shown = cut(text, width)

@@ -42,6 +42,19 @@ GLYPHS: Mapping[str, tuple[str, str]] = {
     "live": ("●", "*"),
     "silent": ("○", "o"),
     "arrow": ("→", "->"),
+    "hot": ("▲", "!"),
+    "warm": ("△", "^"),
+    "earlier": ("◂", "<"),
+    "later": ("▸", ">"),
+    "fast": ("━", "="),
+    "slow": ("─", "-"),
+    "mark-passed": ("╋", "#"),
+    "mark-ahead": ("┼", "+"),
+    "share-1": ("█", "B"),
+    "share-2": ("▓", "R"),
+    "share-3": ("▒", "T"),
+    "share-4": ("░", "C"),
+    "todo": ("☐", "o"),
 }
 """Each glyph, and what stands for it where only ASCII is drawn. All are one cell wide in every terminal."""
 

@@ -1,0 +1,1 @@
+"""Turns what is known of a colony kernel into lines."""
