@@ -72,7 +72,7 @@ class Album:
 
     async def panes(self, names: Iterable[str]) -> None:
         for name in names:
-            self.workspace.bring(self.workspace.panes[name])
+            self.workspace.bring(self.workspace.panes.by_title[name])
             self._app.deck.show_again()
             await self.picture(name)
 

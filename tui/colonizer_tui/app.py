@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 from rich.text import Text
@@ -32,8 +33,6 @@ from colonizer_tui.finding_keys import FindingKeys
 from colonizer_tui.guard import ControlGuard
 from colonizer_tui.handover import Handover
 from colonizer_tui.host_keys import HostKeys
-from colonizer_tui.kernel_keys import KernelKeys
-from colonizer_tui.kernel_reading import KernelReading
 from colonizer_tui.keyboard import Keyboard
 from colonizer_tui.keys import keymap
 from colonizer_tui.panes.card import CardPane
@@ -43,6 +42,10 @@ from colonizer_tui.present.view import Digests
 from colonizer_tui.reading import Reading
 from colonizer_tui.surroundings import Surroundings
 from colonizer_tui.widgets.ink import Ink
+
+if TYPE_CHECKING:
+    from colonizer_tui.kernel_keys import KernelKeys
+    from colonizer_tui.kernel_reading import KernelReading
 
 T = TypeVar("T")
 
@@ -80,10 +83,8 @@ class CockpitApp(App[None]):
         self.deck = Deck(self.keymap, surroundings.default_endpoint)
         self._colony_keys = ColonyKeys(self.deck, cockpit, self)
         self._host_keys = HostKeys(self.deck, cockpit, self, lambda action: self.keymap.shown(action))
-        self._kernel_keys = KernelKeys(self.deck, cockpit, self)
         self._finding_keys = FindingKeys(self.deck, self, lambda: self._keyboard)
         self._reading = Reading(self.deck, cockpit, self)
-        self._kernel_reading = KernelReading(self.deck, cockpit, self)
         self._fates = Fates(cockpit, self)
         self._handover = Handover(self)
         self._subscription = cockpit.subscribe()
@@ -94,6 +95,18 @@ class CockpitApp(App[None]):
             self.register_theme(made)
         self._theme_problem = self._choose_theme()
         self._keyboard = self._make_keyboard()
+
+    @cached_property
+    def _kernel_keys(self) -> "KernelKeys":
+        from colonizer_tui.kernel_keys import KernelKeys
+
+        return KernelKeys(self.deck, self.cockpit, self)
+
+    @cached_property
+    def _kernel_reading(self) -> "KernelReading":
+        from colonizer_tui.kernel_reading import KernelReading
+
+        return KernelReading(self.deck, self.cockpit, self)
 
     @property
     def ink(self) -> Ink:

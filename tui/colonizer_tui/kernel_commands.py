@@ -64,9 +64,7 @@ class KernelCommands:
     async def tick(self, kernel: KernelView) -> None:
         """One tick, after asking where others share the kernel."""
         if await self._is_wanted(kernel, "Tick it?", "Every trace fades by one tick, for all who use it."):
-            status = await self._try(lambda: self._cockpit.kernels.tick(kernel.name))
-            if status is not None:
-                self._face.tell(f"{kernel.name} is at tick {status.tick:,}: {status.total_signals:,} traces are left")
+            await self._try(lambda: self._cockpit.kernels.tick(kernel.name))
 
     async def auto_tick(self, kernel: KernelView) -> None:
         """Begins to tick by itself, or ends it."""
@@ -83,7 +81,7 @@ class KernelCommands:
             waiting="",
             notes=lambda filled: [Span(text, "attention") for text in forms.of_ticking(kernel)],
         )
-        fields = [Field("seconds", "between two ticks", "10")]
+        fields = [Field("seconds", f"between two ticks; {forms.USUAL_S:g} where nothing is typed")]
         every_s = await self._face.ask(Form(terms, fields, hand_over))
         if every_s is not None:
             self._ticking[kernel.name] = every_s

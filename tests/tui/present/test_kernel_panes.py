@@ -251,10 +251,11 @@ def test_a_click_goes_to_the_tab_under_it() -> None:
 
 
 def test_a_kernel_that_is_sampled_says_how_far() -> None:
-    assert "68% sampled" in text_of(frame.facts(remote(), None, NOW))
-    assert "sampled" not in text_of(frame.facts(kernel(), None, NOW))
-    assert "ticks by itself every 10s" in text_of(frame.facts(kernel(), 10, NOW))
-    assert "as of 40s ago" in text_of(frame.facts(silent(kernel()), None, NOW))
+    assert "68% sampled" in text_of(frame.facts(remote(), None, NOW, GLYPHS))
+    assert "sampled" not in text_of(frame.facts(kernel(), None, NOW, GLYPHS))
+    assert "ticks by itself every 10s" in text_of(frame.facts(kernel(), 10, NOW, GLYPHS))
+    assert "45 traces −1" in text_of(frame.facts(kernel(), None, NOW, GLYPHS))
+    assert "as of 40s ago" in text_of(frame.facts(silent(kernel()), None, NOW, GLYPHS))
 
 
 @pytest.mark.parametrize(
@@ -311,11 +312,11 @@ def test_a_form_that_lacks_something_says_what(wrong: dict[str, str]) -> None:
         both(FILLED | wrong)
 
 
-@pytest.mark.parametrize("pause", ["", "x", "0.2", "-1", "nan", "inf", "4000"])
+@pytest.mark.parametrize("pause", ["x", "0.2", "-1", "nan", "inf", "4000"])
 def test_a_pause_between_ticks_is_a_sensible_number(pause: str) -> None:
     with pytest.raises(BadRequest):
         forms.seconds(pause)
-    assert forms.seconds("2.5") == 2.5
+    assert (forms.seconds("2.5"), forms.seconds("")) == (2.5, 10.0)
 
 
 def test_what_a_kernel_cannot_do_now_has_a_reason() -> None:

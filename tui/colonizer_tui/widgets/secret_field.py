@@ -10,7 +10,8 @@ class PlainField(Input):
 
     def __init__(self, value: str, *, placeholder: str, id: str, divert: Callable[[str], str]) -> None:  # noqa: A002
         self._divert = divert
-        super().__init__(value, placeholder=placeholder, id=id, compact=True)
+        # Selected on focus, the first letter would go with the second one where both were typed ahead of the focus.
+        super().__init__(value, placeholder=placeholder, id=id, compact=True, select_on_focus=False)
         self.cursor_blink = False
 
     def validate_value(self, value: str) -> str:
@@ -22,7 +23,7 @@ class SecretField(Input):
     """A line that shows only how long it is, and that nothing can be copied from."""
 
     def __init__(self, *, placeholder: str, id: str) -> None:  # noqa: A002  # Textual's name
-        super().__init__("", placeholder=placeholder, id=id, password=True, compact=True)
+        super().__init__("", placeholder=placeholder, id=id, password=True, compact=True, select_on_focus=False)
         self.cursor_blink = False
 
     def action_copy(self) -> None:

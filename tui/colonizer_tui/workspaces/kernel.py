@@ -1,6 +1,7 @@
 """Colony kernels, each behind a tab: where it is hot, what the gate said, who is trusted, what it cost."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -12,17 +13,8 @@ from colonizer_client.kernel.view import Condition, KernelView
 from colonizer_client.snapshot import Topics
 from colonizer_tui.intents import SubjectWanted
 from colonizer_tui.keys import Hint, hints_of
-from colonizer_tui.panes.kernel.agents import AgentList
-from colonizer_tui.panes.kernel.attack import PAUSE_S, AttackPane
-from colonizer_tui.panes.kernel.budgets import BudgetList
-from colonizer_tui.panes.kernel.cautions import CautionList
-from colonizer_tui.panes.kernel.gate_log import GateLog
-from colonizer_tui.panes.kernel.heatmap import HeatPane
-from colonizer_tui.panes.kernel.kernel_list import NO_KERNEL, AnyPane
-from colonizer_tui.panes.kernel.outcomes import OutcomeList
-from colonizer_tui.panes.kernel.pruning import PruningPane
 from colonizer_tui.present.kernel import frame, sought
-from colonizer_tui.present.line import EMPTY, Line
+from colonizer_tui.present.line import EMPTY, Line, width_of
 from colonizer_tui.present.view import View
 from colonizer_tui.widgets.find_bar import FindBar
 from colonizer_tui.widgets.ink import ink_of
@@ -30,6 +22,15 @@ from colonizer_tui.widgets.keys_to import give_keys, has_keys
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.widgets.tab_rows import TabRows
 from colonizer_tui.workspaces.workspace import NARROW, Workspace
+
+if TYPE_CHECKING:
+    from colonizer_tui.panes.kernel.attack import AttackPane
+    from colonizer_tui.panes.kernel.every_pane import EveryPane
+    from colonizer_tui.panes.kernel.heatmap import HeatPane
+    from colonizer_tui.panes.kernel.kernel_list import AnyPane
+
+ATTACK_PAUSE_S = 0.15
+"""So long no key follows before a plan is attacked."""
 
 
 class KernelWorkspace(Workspace):
@@ -59,19 +60,14 @@ class KernelWorkspace(Workspace):
     KernelWorkspace .away { display: none; }
     """
 
+    panes: "EveryPane"
+    """All panes, from when the workspace is mounted."""
+
+    pane: "AnyPane"
+    """The pane in front."""
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's name
         super().__init__(id=id)
-        self.heatmap = HeatPane()
-        self.attack = AttackPane()
-        self._gate_log, self._agents, self._report = GateLog(), AgentList(), PruningPane()
-        panes = (
-            self.heatmap, self._gate_log, self._agents, OutcomeList(), BudgetList(), self._report, self.attack,
-            CautionList(),
-        )  # fmt: skip
-        self.panes: Mapping[str, AnyPane] = {pane.TITLE: pane for pane in panes}
-        """All panes by their titles, in order."""
-        self.pane: AnyPane = self.heatmap
-        """The pane in front."""
         self._wanted: EndpointName | None = None
         self._attacking: Timer | None = None
         self._auto: Mapping[EndpointName, float] = {}
@@ -83,6 +79,10 @@ class KernelWorkspace(Workspace):
 
     def compose(self) -> ComposeResult:
         """The frame; the panes come into it."""
+        from colonizer_tui.panes.kernel.every_pane import EveryPane
+
+        self.panes = EveryPane()
+        self.pane = self.heatmap
         yield self._tabs
         yield self._banner
         yield self._caption
@@ -93,6 +93,16 @@ class KernelWorkspace(Workspace):
         yield self._welcome
         yield self._find_bar
         yield self._foot
+
+    @property
+    def heatmap(self) -> "HeatPane":
+        """The heatmap."""
+        return self.panes.heatmap
+
+    @property
+    def attack(self) -> "AttackPane":
+        """The attacks on a plan."""
+        return self.panes.attack
 
     @property
     def kernel(self) -> KernelView | None:
@@ -111,7 +121,9 @@ class KernelWorkspace(Workspace):
         self.set_class(is_unknown, "unknown")
         self.set_class(self.pane.HAS_DETAIL, "detail")
         self._bring_in(self.pane)
-        self.pane.show(kernel or NO_KERNEL, view)
+        self.pane.is_narrow = self.has_class("narrow")
+        if kernel is not None:
+            self.pane.show(kernel, view)
         self._show_frame(kernel)
 
     def show_auto_ticks(self, every_s: Mapping[EndpointName, float]) -> None:
@@ -124,11 +136,11 @@ class KernelWorkspace(Workspace):
         self._bring_in(self.pane)
         give_keys(self.pane)
 
-    def bring(self, pane: AnyPane) -> None:
+    def bring(self, pane: "AnyPane") -> None:
         """Brings a pane to the front."""
         self._find_bar.close()
         self.pane = pane
-        for other in self.panes.values():
+        for other in self.panes.by_title.values():
             other.set_class(other is not pane, "away")
         self.attack.field.set_class(pane is not self.attack, "away")
         self.show(self.view, Topics())
@@ -138,17 +150,17 @@ class KernelWorkspace(Workspace):
     @property
     def shows_pruning(self) -> bool:
         """Whether the pruning report is in front."""
-        return self.pane is self._report
+        return self.pane is self.panes.pruning
 
     @property
     def begun(self) -> Mapping[str, str]:
         """What a form begins with, by its fields: the selected agent, or the selected place."""
-        return {"agent" if self.pane is self._agents else "target": self.pane.subject}
+        return {"agent" if self.pane is self.panes.agents else "target": self.pane.subject}
 
     def show_verdict(self, number: int) -> None:
         """Brings the gate log to the front, and there the verdict with this number as soon as it is known."""
-        self._gate_log.select_new(number)
-        self.bring(self._gate_log)
+        self.panes.gate_log.select_new(number)
+        self.bring(self.panes.gate_log)
 
     def bring_kernel(self, name: EndpointName) -> None:
         """Brings a kernel to the front."""
@@ -234,7 +246,7 @@ class KernelWorkspace(Workspace):
         """Shows the agent or the place that a warning is about."""
         event.stop()
         is_agent = self.kernel is not None and event.subject in self.kernel.agents
-        pane = self._agents if is_agent else self.heatmap
+        pane = self.panes.agents if is_agent else self.heatmap
         self.bring(pane)
         pane.select(event.subject)
 
@@ -243,9 +255,9 @@ class KernelWorkspace(Workspace):
         event.stop()
         if self._attacking is not None:
             self._attacking.stop()
-        self._attacking = self.set_timer(PAUSE_S, self._attack_plan)
+        self._attacking = self.set_timer(ATTACK_PAUSE_S, self._attack_plan)
 
-    def _bring_in(self, pane: AnyPane) -> None:
+    def _bring_in(self, pane: "AnyPane") -> None:
         """Makes a pane part of the screen, the first time."""
         if not pane.is_attached and self._main.is_attached:
             self._main.mount(*((self.attack.field,) if pane is self.attack else ()), pane)
@@ -255,7 +267,7 @@ class KernelWorkspace(Workspace):
         self._show_frame(self.kernel)
 
     def _step(self, step: int) -> None:
-        panes = list(self.panes.values())
+        panes = list(self.panes.by_title.values())
         self.bring(panes[(panes.index(self.pane) + step) % len(panes)])
 
     def _step_kernel(self, step: int) -> None:
@@ -268,7 +280,7 @@ class KernelWorkspace(Workspace):
         if kind == frame.KERNEL:
             self.bring_kernel(EndpointName(name))
         else:
-            self.bring(self.panes[name])
+            self.bring(self.panes.by_title[name])
 
     def _show_frame(self, kernel: KernelView | None) -> None:
         if not self.is_attached:
@@ -278,9 +290,12 @@ class KernelWorkspace(Workspace):
         if kernel is None:
             self._tabs.set_rows([])
             return
-        told = frame.facts(kernel, self._auto.get(kernel.name), self.view.now)
-        kernels = frame.kernel_tabs(self.view.snapshot.kernels, kernel.name, width, glyphs)
-        panes = frame.pane_tabs(list(self.panes), self.pane.TITLE, {CautionList.TITLE: len(kernel.cautions)})
+        told = frame.facts(kernel, self._auto.get(kernel.name), self.view.now, glyphs)
+        room = width - width_of(told) - 1
+        kernels = frame.kernel_tabs(self.view.snapshot.kernels, kernel.name, room, glyphs)
+        panes = frame.pane_tabs(
+            list(self.panes.by_title), self.pane.TITLE, {self.panes.cautions.TITLE: len(kernel.cautions)}
+        )
         self._tabs.set_rows([(kernels, told), (panes, self._filter())])
         self._banner.set_lines(frame.banner(kernel, self.view, width))
         self._caption.set_lines([self.pane.caption(width)])

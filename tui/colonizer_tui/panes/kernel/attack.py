@@ -11,10 +11,6 @@ from colonizer_tui.present.kernel import attack
 from colonizer_tui.present.line import Line, text_of
 from colonizer_tui.widgets.draft_field import DraftField
 from colonizer_tui.widgets.keys_to import give_keys
-from colonizer_tui.workspaces.workspace import NARROW
-
-PAUSE_S = 0.15
-"""So long no key follows before a plan is attacked."""
 
 
 class PlanField(DraftField):
@@ -70,7 +66,7 @@ class AttackPane(KernelList[str]):
 
     def caption(self, width: int) -> Line:
         """How a plan is written."""
-        return attack.caption(width, is_wide=self.screen.size.width >= NARROW)
+        return attack.caption(width, is_wide=not self.is_narrow)
 
     def foot(self, width: int) -> Sequence[Line]:
         """What the selected attack found, and what all amount to."""

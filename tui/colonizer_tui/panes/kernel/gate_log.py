@@ -10,7 +10,6 @@ from colonizer_tui.panes.kernel.kernel_list import KernelList
 from colonizer_tui.present.kernel import verdicts
 from colonizer_tui.present.line import Line, text_of
 from colonizer_tui.widgets.keyed_list import KeyedList
-from colonizer_tui.workspaces.workspace import NARROW
 
 
 class GateLog(KernelList[int]):
@@ -67,8 +66,7 @@ class GateLog(KernelList[int]):
         """The selected verdict whole."""
         if self.verdict is None:
             return ()
-        is_low = self.screen.size.width < NARROW
-        return verdicts.detail(self.verdict, width, self.glyphs, is_low=is_low)
+        return verdicts.detail(self.verdict, width, self.glyphs, is_low=self.is_narrow)
 
     def hints(self) -> Sequence[Hint]:
         """What helps with a verdict."""

@@ -187,7 +187,7 @@ class HeatPane(KernelList[RowKey]):
     def go_to_now(self) -> None:
         """Shows the newest tick again."""
         self._at = None
-        self.show(self.kernel, self.view)
+        self._show_tick()
 
     def move(self, rows: int) -> None:
         """Moves the selection, and notes that the person is moving in the list."""
@@ -217,8 +217,12 @@ class HeatPane(KernelList[RowKey]):
         here = len(ticks) - 1 if self._at is None else ticks.index(self._at)
         there = min(max(here + step, 0), len(ticks) - 1)
         self._at = None if there == len(ticks) - 1 else ticks[there]
-        self.show(self.kernel, self.view)
+        self._show_tick()
         self.post_message(self.Moved(self))
+
+    def _show_tick(self) -> None:
+        self.follow(self.kernel)
+        self.repaint_changed()
 
     def _prefix(self) -> str:
         """The group of the cursor."""

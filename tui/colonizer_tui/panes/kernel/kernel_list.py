@@ -30,14 +30,20 @@ class KernelList(KeyedList[K]):
 
     def __init__(self) -> None:
         super().__init__(id=f"kernel-{self.TITLE.lower().replace(' ', '-')}")
-        self.kernel = NO_KERNEL
-        self.view = View()
+        self.kernel: KernelView = NO_KERNEL
+        self.view: View = View()
+        self.is_narrow = False
+        """What there is to say of a row stands below the rows, not beside them."""
+        self._drawn_width = 0
 
     def show(self, kernel: KernelView, view: View) -> None:
         """Shows a moment of a kernel; nothing is drawn where it is the same one."""
-        had, self.kernel, self.view = self.kernel, kernel, view
-        self.follow(had)
-        self.repaint_changed()
+        # After each key the same moment is shown again: a row that the key changed was drawn by it.
+        is_same = kernel is self.kernel and view is self.view and self.text_width == self._drawn_width
+        had, self.kernel, self.view, self._drawn_width = self.kernel, kernel, view, self.text_width
+        if not is_same:
+            self.follow(had)
+            self.repaint_changed()
 
     def follow(self, had: KernelView) -> None:
         """Brings the rows up to the kernel as it is now; `had` is what it was before."""

@@ -60,6 +60,8 @@ class Field:
         self._prefixes: dict[str, str] = {}
         self._strengths: dict[str, Strengths] = {}
         self._of_groups: dict[str, Strengths] = {}
+        self._courses: dict[str, tuple[tuple[int, int], Strengths]] = {}
+        """The course of a place that was drawn last, with its column and length."""
 
     def take(self, kernel: KernelView, tick: int) -> bool:
         """Goes on to another moment, shown at this tick; whether anything is otherwise than before."""
@@ -71,6 +73,7 @@ class Field:
         if is_other_tick:
             self._strengths.clear()
             self._of_groups.clear()
+            self._courses.clear()
         if had is not self.places:
             self._follow(had)
         return True
@@ -89,6 +92,17 @@ class Field:
                 found = self._of_groups[key.prefix] = tuple(map(_strongest, columns))
             return found
         return self._of_place(key)
+
+    def course(self, raw: str, column: int, ticks: int) -> Strengths:
+        """A place's strengths in a column at so many ticks, up to the one that is shown."""
+        what = column, ticks
+        found = self._courses.get(raw)
+        if found is None or found[0] != what:
+            cells = [self.places[raw].cells[place] for place in _PLACES_OF[column]]
+            each = range(self.tick - ticks + 1, self.tick + 1)
+            course = [_strongest([_strength(cell, tick, self._law) for cell in cells]) for tick in each]
+            found = self._courses[raw] = what, tuple(course)
+        return found[1]
 
     def rows(self, order: str, sought: Sought, folded: frozenset[str]) -> list[RowKey]:
         """The keys of all rows: groups in the order of their first place, each followed by its places."""
@@ -119,6 +133,7 @@ class Field:
             if before is place:
                 continue
             self._strengths.pop(raw, None)
+            self._courses.pop(raw, None)
             if before is None:
                 has_others = True
                 self._prefixes[raw] = prefix_of(place.name.shown)
@@ -141,7 +156,10 @@ class Field:
             if place is None:
                 return (None,) * len(HEAT_COLUMNS)
             each = [_strength(cell, self.tick, self._law) for cell in place.cells]
-            found = self._strengths[raw] = tuple(_strongest([each[at] for at in places]) for places in _PLACES_OF)
+            found = self._strengths[raw] = tuple(
+                each[places[0]] if len(places) == 1 else _strongest([each[at] for at in places])
+                for places in _PLACES_OF
+            )
         return found
 
     def _is_sought(self, raw: str, sought: Sought) -> bool:
@@ -161,8 +179,11 @@ def _strength(cell: Cell | None, tick: int, law: Law) -> float | None:
     if cell is None:
         return None
     newest = cell.marks[-1]
+    if newest.tick > tick:
+        return cell.strength_at(tick, law)
     # Most traces are absent, or were looked at in this very tick.
-    return newest.strength if newest.tick == tick else cell.strength_at(tick, law)
+    is_told = newest.tick == tick or not newest.strength
+    return newest.strength if is_told else cell.strength_at(tick, law)
 
 
 def _strongest(strengths: Sequence[float | None]) -> float | None:

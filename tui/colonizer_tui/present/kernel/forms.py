@@ -12,6 +12,7 @@ Filled = Mapping[str, str]
 
 RATIONALE_LEAST = 20
 FASTEST_S = 1.0
+USUAL_S = 10.0
 SLOWEST_S = 3_600.0
 
 
@@ -64,7 +65,7 @@ def seconds(text: str) -> float:
     Raises:
         BadRequest: It is no number, or none that makes sense.
     """
-    found = _number(text)
+    found = _number(text or f"{USUAL_S}")
     if found is None or not FASTEST_S <= found <= SLOWEST_S:
         raise BadRequest(f"a number of seconds from {FASTEST_S:g} to {SLOWEST_S:g}")
     return found

@@ -7,6 +7,7 @@ from colonizer_client.kernel.view import Condition, KernelView
 from colonizer_config.value import Value
 from colonizer_tui.present import words
 from colonizer_tui.present.kernel.sought import Sought
+from colonizer_tui.present.kernel.sparks import spark
 from colonizer_tui.present.line import EMPTY, Line, Span, fit, labelled, line, spread, width_of, wrap
 from colonizer_tui.present.states import Glyphs
 from colonizer_tui.present.view import View
@@ -21,6 +22,7 @@ _LOOKS: Mapping[Condition, tuple[str, str]] = {
 }
 
 
+PULSES_SHOWN = 8
 KERNEL, PANE = "kernel", "pane"
 
 
@@ -65,24 +67,30 @@ def pane_tabs(titles: Sequence[str], shown: str, counts: Mapping[str, int]) -> S
     return tabs
 
 
-def facts(kernel: KernelView, auto_s: float | None, now: float) -> Line:
-    """The kernel in short."""
+def facts(kernel: KernelView, auto_s: float | None, now: float, glyphs: Glyphs) -> Line:
+    """The kernel in short, behind the course of the number of its traces."""
     if kernel.condition in (Condition.CONSENT_NEEDED, Condition.IDLE) or kernel.status is None:
         return (Span(kernel.link.address + " ", "dim"),)
-    shown = [
-        f"tick {kernel.tick:,}",
-        words.count(len(kernel.places), "place"),
-        words.count(len(kernel.agents), "agent"),
-    ]
+    shown = [f"tick {kernel.tick:,}", _traces(kernel), words.count(len(kernel.places), "place")]
     sampling = kernel.sampling
     if not kernel.capabilities.has_operator_calls and sampling.sampled < sampling.cells:
-        shown.insert(2, f"{sampling.sampled * 100 // max(sampling.cells, 1)}% sampled")
+        shown.append(f"{sampling.sampled * 100 // max(sampling.cells, 1)}% sampled")
     if kernel.condition is not Condition.LIVE and kernel.link.as_of is not None:
         shown.append(f"as of {words.age(now - kernel.link.as_of)} ago")
     auto: Line = (
         () if auto_s is None else (Span(f"ticks by itself every {auto_s:g}s", "attention-strong"), Span(" · ", "muted"))
     )
-    return (*auto, Span(" · ".join(shown) + " ", "muted"))
+    course = [float(pulse.total_signals) for pulse in kernel.pulses[-PULSES_SHOWN:]]
+    bars = spark(course, glyphs, max(course, default=0.0) or 1.0)
+    return (*auto, Span(f"{bars} ", "dim"), Span(" · ".join(shown) + " ", "muted"))
+
+
+def _traces(kernel: KernelView) -> str:
+    """How many traces there are, and how many went with the last tick."""
+    last = kernel.pulses[-1] if kernel.pulses else None
+    total = 0 if last is None else last.total_signals
+    gone = f" −{last.removed:,}" if last is not None and last.removed else ""
+    return words.count(total, "trace") + gone
 
 
 def row_of(tabs: Sequence[Tab], right: Line, labels: Mapping[Hashable, str], width: int) -> Line:

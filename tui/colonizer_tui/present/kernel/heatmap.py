@@ -153,7 +153,7 @@ def _course(place: Place | None, moment: Moment, glyphs: Glyphs) -> Line:
     lay = moment.layout
     pieces: list[Span] = []
     if lay.spark:
-        bars = "" if place is None else spark(course(place, moment, lay.spark - 2), glyphs)
+        bars = "" if place is None else spark(moment.field.course(place.name.raw, moment.picked, lay.spark - 2), glyphs)
         pieces.append(Span(column(f" {bars}", lay.spark), "dim" if moment.is_stale else "muted"))
     if lay.calm:
         ticks = None if place is None or not moment.is_now else ticks_until(place, HAZARD, HAZARD_LOW, moment)
@@ -163,16 +163,6 @@ def _course(place: Place | None, moment: Moment, glyphs: Glyphs) -> Line:
         age = "" if at is None else words.age(moment.now - at)
         pieces.append(Span(column(age, lay.age, right=True), "muted"))
     return tuple(pieces)
-
-
-def course(place: Place, moment: Moment, ticks: int) -> Sequence[float | None]:
-    """The strengths of the picked trace at so many ticks, up to the one that is shown."""
-    signals, law, last = HEAT_COLUMNS[moment.picked].signals, moment.kernel.preset.law, moment.field.tick
-    shown: list[float | None] = []
-    for tick in range(last - ticks + 1, last + 1):
-        known = [place.strength(signal, tick, law) for signal in signals] if tick >= 0 else []
-        shown.append(max((strength for strength in known if strength is not None), default=None))
-    return shown
 
 
 def ticks_until(place: Place, at: int, level: float, moment: Moment) -> int | None:
