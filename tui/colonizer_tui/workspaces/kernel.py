@@ -182,10 +182,10 @@ class KernelWorkspace(Workspace):
         again = (Hint("resume", "ask again"),) if kernel.condition is not Condition.LIVE else ()
         if kernel.status is None:
             return (*again, *others, *hints_of("fleet"))
-        pane, *more = self.pane.hints() or (Hint("next_pane"),)
+        first, more = self.pane.hints()[:1], self.pane.hints()[1:]
         return (
             *again,
-            pane,
+            *first,
             *hints_of("next_pane"),
             *more,
             *hints_of("propose", "record", "tick"),
