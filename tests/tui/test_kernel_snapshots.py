@@ -21,8 +21,8 @@ from colonizer_tui.app import CockpitApp
 from colonizer_tui.workspaces.kernel import KernelWorkspace
 from kernel_moments import ASKED, ASKED_AGAIN, blank, fresh, kernel, kernels, link, many_places, remote, silent
 from moments import still_app
+from pictures import SIZES
 from real_engine import settled, until
-from tui.test_snapshots import SIZES
 
 pytestmark = pytest.mark.anyio
 
