@@ -414,10 +414,10 @@ async def test_a_start_that_is_cancelled_leaves_no_process(turns: int, tmp_path:
     starting = asyncio.create_task(Runner.start(agent(tmp_path, "time.sleep(1000)", COLONIZER_SESSION_ID=mark)))
     for _ in range(turns):
         await asyncio.sleep(0)
-    starting.cancel()
+    if not starting.cancel():  # on a busy machine it was quicker than these turns
+        await starting.result().shut_down()
     async with asyncio.timeout(10):
         await asyncio.wait(asyncio.all_tasks() - others)
-    assert starting.cancelled()
     assert not [process for process in psutil.process_iter() if has_in_environment(process, mark)]
 
 
