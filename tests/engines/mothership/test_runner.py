@@ -417,7 +417,7 @@ async def test_a_start_that_is_cancelled_leaves_no_process(turns: int, tmp_path:
     if not starting.cancel():  # on a busy machine it was quicker than these turns
         await starting.result().shut_down()
     async with asyncio.timeout(10):
-        await asyncio.wait(asyncio.all_tasks() - others)
+        await asyncio.gather(*asyncio.all_tasks() - others, return_exceptions=True)
     assert not [process for process in psutil.process_iter() if has_in_environment(process, mark)]
 
 
