@@ -19,6 +19,8 @@ def tui() -> None:
         click.echo(f"colonizer: {refusal}", err=True)
         sys.exit(1)
 
+    # How soon what a key did is drawn, at the latest; data waits for its own turn. Textual reads it when it is loaded.
+    os.environ.setdefault("TEXTUAL_FPS", "120")
     # All that is loaded now stays: to look through it for garbage would cost a twentieth of the time until the first
     # picture, and would hold up keys later.
     gc.disable()
