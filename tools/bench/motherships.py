@@ -158,6 +158,7 @@ class Mothership:
             "instructions": "Do it",
             "status": status,
             "branch": f"colonizer/session-{number:02x}{place:06x}",
+            "git_admin_dir": f"/clones/.git/worktrees/{number:02x}{place:06x}",
             "base": "main",
             "agent": "claude-code",
             "autopilot": False,
