@@ -29,6 +29,15 @@ SCREENSHOTS = CHECKOUT / "screenshots"
 SIZE = (120, 30)
 LIGHT = "colonizer-light"
 
+_DONE = ("--action", "patch_file", "--agent")
+OUTCOMES = (
+    *((*_DONE, "scout", "--target", "beds/harvest.py", "--outcome", "it broke", "--failed") for _ in range(3)),
+    (*_DONE, "scout", "--target", "beds/seeds.py", "--outcome", "it broke", "--failed"),
+    *((*_DONE, "demo", "--target", "beds/seeds.py", "--outcome", "it works", "--passed") for _ in range(2)),
+    *((*_DONE, "demo", "--target", "paths/gate.md", "--outcome", "it reads well", "--passed") for _ in range(4)),
+)
+"""What is recorded in the local engine's kernel."""
+
 _REMOTE_FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 _CREDIT = re.compile(r"\s*<!--.*?-->", re.DOTALL)
 _FONTS = 'font-family: "Fira Code", "DejaVu Sans Mono", Menlo, Consolas, monospace; font-variant-ligatures: none'
@@ -125,6 +134,13 @@ async def draw(garden: Garden) -> None:
             lab.terminate()
             await camera.sees("lab ○")
             await draw_dark(camera)
+        for outcome in OUTCOMES:
+            garden.run("kernel", "record", *outcome)
+        async with cockpit() as camera:
+            await camera.press("4")
+            await camera.sees("paths/gate.md", "harvest.py")
+            await camera.press("j")
+            camera.take("kernel")
         async with cockpit(LIGHT) as camera:
             await camera.sees("hq ●")
             await camera.select("Say what each folder is for")
