@@ -18,7 +18,7 @@ hypothesis.settings.register_profile("quick", max_examples=40, deadline=None)
 hypothesis.settings.register_profile("soak", max_examples=2_000, deadline=None)
 hypothesis.settings.load_profile("quick")
 
-# A shell has what it runs in the background ignore ctrl-c, and so would every command that a test starts and interrupts.
+# A shell has what it runs in the background ignore ctrl-c, and so would the commands that a test starts and interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
