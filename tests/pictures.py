@@ -39,6 +39,11 @@ def pressing(app: CockpitApp, keys: Sequence[str]) -> Prepare:
     return press
 
 
+def kept_pictures(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    """What the fixture `snapshot` keeps, as one SVG file for each picture."""
+    return snapshot.use_extension(SVGImageExtension)
+
+
 async def seen_from_all_sides(
     app: CockpitApp,
     prepare: Prepare,
@@ -47,7 +52,7 @@ async def seen_from_all_sides(
     themes: Sequence[str] = (theme.DEFAULT_THEME,),
 ) -> Sequence[str]:
     """The sizes and themes in which the picture is another than the kept one; one application goes through them all."""
-    kept = snapshot.use_extension(SVGImageExtension)
+    kept = kept_pictures(snapshot)
     different: list[str] = []
     async with app.run_test(size=SIZES["120x30"]) as pilot:
         await prepare(pilot)

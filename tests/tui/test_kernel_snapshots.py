@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.pilot import Pilot
 
 from colonizer_client.endpoint_state import Health
@@ -21,7 +20,7 @@ from colonizer_tui.app import CockpitApp
 from colonizer_tui.workspaces.kernel import KernelWorkspace
 from kernel_moments import ASKED, ASKED_AGAIN, blank, fresh, kernel, kernels, link, many_places, remote, silent
 from moments import still_app
-from pictures import SIZES
+from pictures import SIZES, kept_pictures
 from real_engine import settled, until
 
 pytestmark = pytest.mark.anyio
@@ -42,18 +41,11 @@ REVIEW = PlanReview(
 )  # fmt: skip
 
 
-class Svg(SingleFileSnapshotExtension):
-    """A file for each picture."""
-
-    _file_extension = "svg"
-    _write_mode = WriteMode.TEXT
-
-
 class Album:
     """Pictures of one application."""
 
     def __init__(self, snapshot: SnapshotAssertion, app: CockpitApp, pilot: Pilot[None]) -> None:
-        self._snapshot = snapshot.use_extension(Svg)
+        self._snapshot = kept_pictures(snapshot)
         self._app, self._pilot = app, pilot
         self.differing: list[str] = []
 
