@@ -13,7 +13,8 @@ UNCONFIGURED = Settings(local=LocalSettings(sandbox=SandboxChoice.AUTO))
 
 
 async def answer_with_first_option(mothership: Served, colony: str) -> None:
-    await mothership.status(colony, "waiting_for_answer")
+    # The status tells of the question before this one until the agent's next line is read.
+    await mothership.until(lambda: mothership.mothership.fleet.get(colony).question is not None)
     question = await mothership.get(f"/api/sessions/{colony}/question")
     answers: Json = {}
     for prompt in question["questions"]:
