@@ -400,6 +400,28 @@ async def test_what_a_server_drops_is_not_read_again_over_a_transport_that_is_cl
         await asyncio.wait(closing)
 
 
+@pytest.mark.parametrize("turns", range(4))
+async def test_no_connection_stays_open_that_was_made_while_the_transport_closed(turns: int, tmp_path: Path) -> None:
+    ended = asyncio.Event()
+
+    async def script(exchange: Exchange) -> None:
+        await exchange.reply(200, b"{}")
+        await exchange.reader.read()
+        ended.set()
+
+    async with raw_server(script, tmp_path / "s") as server:
+        transport = await open_transport(server.address, TOKEN)
+        running = asyncio.create_task(transport.run(STATUS))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await transport.close()
+        (outcome,) = await asyncio.gather(running, return_exceptions=True)
+        assert not isinstance(outcome, BaseException) or isinstance(outcome, ClientError)
+        if server.exchanges:
+            async with asyncio.timeout(LONG_S):
+                await ended.wait()
+
+
 async def test_a_call_over_a_closed_transport_was_not_sent() -> None:
     async with raw_server(lambda exchange: exchange.reply(200, b"{}")) as server:
         transport = await open_transport(server.address, TOKEN)

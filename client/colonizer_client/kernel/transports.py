@@ -99,9 +99,12 @@ async def open_http(address: HttpAddress | SocketAddress, token: Token | None, m
     """
     door, repairs = _Door(), Repairs()
     url = f"http://localhost{EMBEDDED_ROUTE}" if isinstance(address, SocketAddress) else address.base_url
+    on_socket = (
+        httpx2.AsyncHTTPTransport(uds=str(address.path), verify=False) if isinstance(address, SocketAddress) else None
+    )
     http = httpx2.AsyncClient(
         headers={} if token is None else {"Authorization": f"Bearer {token.reveal()}"},
-        transport=httpx2.AsyncHTTPTransport(uds=str(address.path)) if isinstance(address, SocketAddress) else None,
+        transport=on_socket,
         trust_env=isinstance(address, HttpAddress) and not address.is_loopback,
         verify=url.startswith("https:"),
         timeout=httpx2.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),

@@ -86,7 +86,7 @@ class HttpTransport:
         self._http = httpx.AsyncClient(
             base_url=base_url(server),
             headers=self._headers,
-            transport=httpx.AsyncHTTPTransport(uds=str(server.path)) if on_socket else None,
+            transport=httpx.AsyncHTTPTransport(uds=str(server.path), verify=False) if on_socket else None,
             timeout=httpx.Timeout(REQUEST_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
             limits=httpx.Limits(max_connections=16, max_keepalive_connections=8, keepalive_expiry=IDLE_S),
             follow_redirects=False,
@@ -203,6 +203,9 @@ class HttpTransport:
             return await self._read(response)
         finally:
             await response.aclose()
+            if self._http.is_closed:
+                # Closed while this request was connecting, the pool has never known its connection.
+                await response.extensions["network_stream"].aclose()
 
     async def _read(self, response: "httpx.Response") -> Reply:
         refuse_encoding(response.headers.get("Content-Encoding", ""))
