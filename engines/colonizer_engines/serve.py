@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from typing import Any, BinaryIO
 
 import anyio
@@ -35,24 +35,30 @@ LAST_ANSWERS_S = 60.0
 """How long what is still open may take once a client has said all."""
 
 
-async def over_stdio(server: Server[Any]) -> None:
-    """Serves this process's stdin and stdout until stdin ends; what else is printed goes to stderr meanwhile."""
+async def over_stdio(server: Server[Any]) -> bool:
+    """Serves this process's stdin and stdout until stdin ends; what else is printed goes to stderr meanwhile.
+
+    Whether anything was asked.
+    """
+    was_asked = False
     with _own_stdout() as stdout:
 
         async def say(line: bytes) -> None:
             await anyio.to_thread.run_sync(_put, stdout, line)
 
         try:
-            await _converse(server, anyio.wrap_file(sys.stdin.buffer), say)
+            was_asked = await _converse(server, anyio.wrap_file(sys.stdin.buffer), say)
         except* BrokenPipeError:
-            pass  # the client is gone
+            was_asked = True  # and the client is gone
+    return was_asked
 
 
 @asynccontextmanager
-async def over_lines(server: Server[Any]) -> AsyncGenerator[ASGIApp]:
+async def over_lines(serving: Callable[[Request], AbstractAsyncContextManager[Server[Any]]]) -> AsyncGenerator[ASGIApp]:
     """The application that answers a request whose body and reply are the lines of the stdio transport.
 
-    Each client has one request, for as long as its session lasts; all end when this does.
+    Each client has one request, for as long as its session lasts; all end when this does. `serving` gives the server
+    of one request for as long.
     """
     clients: set[anyio.CancelScope] = set()
 
@@ -62,10 +68,12 @@ async def over_lines(server: Server[Any]) -> AsyncGenerator[ASGIApp]:
 
         headers = [(b"content-type", b"application/x-ndjson")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
+        request = Request(scope, receive)
         with anyio.CancelScope() as client:
             clients.add(client)
             try:
-                await _converse(server, _lines(Request(scope, receive)), say)
+                async with serving(request) as server:
+                    await _converse(server, _lines(request), say)
             finally:
                 clients.discard(client)
         await send({"type": "http.response.body", "body": b""})
@@ -85,8 +93,8 @@ async def over_http(server: Server[Any]) -> AsyncGenerator[ASGIApp]:
         yield manager.handle_request
 
 
-async def _converse(server: Server[Any], lines: AsyncIterable[bytes], say: Callable[[bytes], Awaitable[None]]) -> None:
-    """Serves one client that speaks in lines, until it has said all and has its answers."""
+async def _converse(server: Server[Any], lines: AsyncIterable[bytes], say: Callable[[bytes], Awaitable[None]]) -> bool:
+    """Serves one client that speaks in lines, until it has said all and has its answers; whether it asked anything."""
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     waiting = _Waiting()
@@ -113,17 +121,21 @@ async def _converse(server: Server[Any], lines: AsyncIterable[bytes], say: Calla
         tasks.start_soon(speak)
         await server.run(incoming, outgoing, server.create_initialization_options())
         tasks.cancel_scope.cancel()
+    return waiting.was_asked
 
 
 class _Waiting:
     """The requests for whose answers a client still waits."""
 
     def __init__(self) -> None:
+        self.was_asked = False
+        """Whether there was any."""
         self._ids: set[RequestId] = set()
         self._settled = anyio.Event()
 
     def heard(self, message: JSONRPCMessage) -> None:
         if isinstance(message, JSONRPCRequest):
+            self.was_asked = True
             self._ids.add(message.id)
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             self._settle((message.params or {}).get("requestId"))
