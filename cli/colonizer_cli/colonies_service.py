@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from colonizer_client.errors import Unreadable
 from colonizer_config.address import SocketAddress
 from colonizer_config.errors import ConfigError
 from colonizer_config.token import Token
@@ -22,14 +21,17 @@ from colonizer_engines.mcp_wire import COLONIES_PATH, SESSION
 from colonizer_engines.mothership.api.routes import Call, Route
 from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.tokens import Scope
-from colonizer_server.session import Session, asking
 
 if TYPE_CHECKING:
     from colonizer_server.serve import ColonyServer
+    from colonizer_server.session import Session
 
 
 class ColoniesService:
-    """Serves each client with the session that its carrier tells; loads the SDK for the first one."""
+    """Serves each client with the session that its carrier tells.
+
+    It loads the SDK and the client layer for the first one: an engine that nobody asks stays small.
+    """
 
     def __init__(self, own: SocketAddress, token_file: Path) -> None:
         self._own = own
@@ -49,11 +51,9 @@ class ColoniesService:
             await asyncio.get_running_loop().create_future()
 
     async def _answer(self, call: Call) -> Response:
-        try:
-            self._session(call.request)
-        except (ConfigError, Unreadable) as problem:
-            raise Refusal(400, f"no session: {problem}", plain=True) from problem
-        return Handed(await self._loaded())
+        lines = await self._loaded()
+        self._session(call.request)
+        return Handed(lines)
 
     async def _loaded(self) -> ASGIApp:
         async with self._loading:
@@ -69,11 +69,17 @@ class ColoniesService:
     @asynccontextmanager
     async def _served(self, request: Request) -> "AsyncGenerator[ColonyServer]":
         from colonizer_server.serve import ColonyServer
+        from colonizer_server.session import asking
 
         session = self._session(request)
         async with asking(session) as ask:
             yield ColonyServer(ask, session.scope)
 
-    def _session(self, request: Request) -> Session:
-        own_token = Token(kept_token(self._token_file))
-        return Session.from_header(request.headers.get(SESSION, ""), self._own, own_token)
+    def _session(self, request: Request) -> "Session":
+        from colonizer_client.errors import Unreadable
+        from colonizer_server.session import Session
+
+        try:
+            return Session.from_header(request.headers.get(SESSION, ""), self._own, Token(kept_token(self._token_file)))
+        except (ConfigError, Unreadable) as problem:
+            raise Refusal(400, f"no session: {problem}", plain=True) from problem

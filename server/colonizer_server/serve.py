@@ -22,6 +22,7 @@ from mcp_types import (
     ServerCapabilities,
     TextContent,
     ToolAnnotations,
+    ToolsCapability,
 )
 from mcp_types import Tool as ListedTool
 
@@ -72,10 +73,8 @@ class ColonyServer(Server[Any]):
         protocol_version: str | None = None,
     ) -> ServerCapabilities:
         """Tools alone: the other lists are answered, since clients ask for them all the same, and are empty."""
-        known = super().get_capabilities(
-            notification_options, experimental_capabilities, extensions, protocol_version=protocol_version
-        )
-        return ServerCapabilities(tools=known.tools)
+        del notification_options, experimental_capabilities, extensions, protocol_version
+        return ServerCapabilities(tools=ToolsCapability())
 
     async def _list(self, context: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
         del context, params
@@ -92,13 +91,13 @@ class ColonyServer(Server[Any]):
             return _result(str(problem), is_error=True)
 
 
-async def _in_words(context: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+async def _in_words(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Tells what cannot be asked in the published program's words (spec 5.2)."""
     try:
-        return await call_next(context)
+        return await call_next(ctx)
     except MCPError as problem:
         if problem.code == METHOD_NOT_FOUND:
-            raise MCPError(code=METHOD_NOT_FOUND, message=context.method) from problem
+            raise MCPError(code=METHOD_NOT_FOUND, message=ctx.method) from problem
         raise
 
 

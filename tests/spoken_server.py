@@ -1,4 +1,4 @@
-"""`colonizer kernel serve` on stdio, spoken to line by line."""
+"""A command that serves MCP on stdio, spoken to line by line."""
 
 import json
 import subprocess
@@ -73,15 +73,14 @@ class Spoken:
 
 
 @contextmanager
-def spoken(*argv: str) -> Generator[Spoken]:
-    """A server that is there until the test is over."""
-    command = (*PROGRAM, "kernel", "serve", *argv)
+def spoken(*argv: str, **environment: str) -> Generator[Spoken]:
+    """A command that is there until the test is over."""
     with subprocess.Popen(
-        command,
+        (*PROGRAM, *argv),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=own_environment({}),
+        env=own_environment(environment),
     ) as process:
         try:
             yield Spoken(process)
