@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -73,10 +73,10 @@ class Spoken:
 
 
 @contextmanager
-def spoken(*argv: str, **environment: str) -> Generator[Spoken]:
+def spoken(*argv: str, program: Sequence[str] = PROGRAM, **environment: str) -> Generator[Spoken]:
     """A command that is there until the test is over."""
     with subprocess.Popen(
-        (*PROGRAM, *argv),
+        (*program, *argv),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -16,6 +16,10 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.message import SessionMessage
 from mcp_types import (
+    CLIENT_CAPABILITIES_META_KEY,
+    INVALID_PARAMS,
+    PROTOCOL_VERSION_META_KEY,
+    ErrorData,
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
@@ -98,14 +102,21 @@ async def _converse(server: Server[Any], lines: AsyncIterable[bytes], say: Calla
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     waiting = _Waiting()
+    is_open = False
 
     async def hear() -> None:
+        nonlocal is_open
         async with to_server:
             async for line in lines:
                 message = _message(line)
-                if message is not None:
-                    waiting.heard(message)
-                    await to_server.send(SessionMessage(message))
+                if message is None:
+                    continue
+                is_open = is_open or _opens(message)
+                if not is_open and isinstance(message, JSONRPCRequest):
+                    await say(_line(_before_opening(message)))
+                    continue
+                waiting.heard(message)
+                await to_server.send(SessionMessage(message))
             # The SDK drops what is unanswered when the client has said all, as one does that is fed from a file.
             with anyio.move_on_after(LAST_ANSWERS_S):
                 await waiting.over()
@@ -113,7 +124,7 @@ async def _converse(server: Server[Any], lines: AsyncIterable[bytes], say: Calla
     async def speak() -> None:
         async with from_server:
             async for item in from_server:
-                await say(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                await say(_line(item.message))
                 waiting.said(item.message)
 
     async with anyio.create_task_group() as tasks:
@@ -153,6 +164,27 @@ class _Waiting:
     def _settle(self, request: object) -> None:
         self._ids = {waiting for waiting in self._ids if waiting != request}
         self._settled.set()
+
+
+def _opens(message: JSONRPCMessage) -> bool:
+    """Whether it begins a session of the one era or the other. The SDK takes whatever comes first for the older one."""
+    if not isinstance(message, JSONRPCRequest):
+        return False
+    meta = (message.params or {}).get("_meta")
+    return message.method == "initialize" or (isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta)
+
+
+def _before_opening(request: JSONRPCRequest) -> JSONRPCResponse | JSONRPCError:
+    """The answer to a request of no era; the session may still be opened."""
+    if request.method == "ping":
+        return JSONRPCResponse(jsonrpc="2.0", id=request.id, result={})
+    needed = f"{PROTOCOL_VERSION_META_KEY}, {CLIENT_CAPABILITIES_META_KEY}"
+    words = f"request _meta is missing or has malformed required fields: {needed}; or begin with initialize"
+    return JSONRPCError(jsonrpc="2.0", id=request.id, error=ErrorData(code=INVALID_PARAMS, message=words))
+
+
+def _line(message: JSONRPCMessage) -> bytes:
+    return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
 
 
 def _message(line: bytes) -> JSONRPCMessage | None:

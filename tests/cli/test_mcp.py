@@ -80,6 +80,31 @@ async def test_a_colony_is_launched_answered_stopped_and_resumed_by_a_client_of_
             assert [row["id"] for row in json.loads(await call("list_colonies"))] == [colony]
 
 
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "lines", "version": "1"},
+}
+
+
+def test_lines_of_the_stateless_era_are_answered_without_a_handshake_over_the_engines_death_too() -> None:
+    with real_engine() as engine, spoken("mcp") as agent:
+        # Outside both eras: told so, and the server keeps waiting.
+        assert agent.ask("ping")["result"] == {}
+        assert agent.ask("tools/list")["error"]["message"].startswith("request _meta is missing or has malformed")
+        assert agent.ask("server/discover", _meta=MODERN)["result"]["capabilities"] == {"tools": {}}
+        listed = agent.ask("tools/list", _meta=MODERN)["result"]
+        assert (len(listed["tools"]), listed["resultType"]) == (6, "complete")
+        os.kill(engine.pid(), signal.SIGKILL)
+        called = agent.ask("tools/call", name="list_colonies", arguments={}, _meta=MODERN)
+        if "error" in called:  # it died while it was asked
+            assert "the local engine ended before it answered" in called["error"]["message"]
+            called = agent.ask("tools/call", name="list_colonies", arguments={}, _meta=MODERN)
+        assert called["result"]["content"] == [{"type": "text", "text": "[]"}]
+        hidden = agent.ask("tools/call", name="stop_colony", arguments={"id": "a"}, _meta=MODERN)["error"]
+        assert hidden == {"code": -32602, "message": "tool not found"}
+
+
 def test_what_was_under_way_when_the_engine_died_is_told_and_never_sent_again() -> None:
     replies = {SELF: OPERATOR, ("POST", "/api/sessions/a/stop"): Reply.json({"result": "stopped"})}
     with real_engine() as engine, scripted_mothership(replies) as mothership:
