@@ -185,7 +185,7 @@ class Colony:
         """Moves the field one tick on."""
         gone = self.field.advance()
         self.ledger.roll(now)
-        self.journal.removed.extend(trace.key for trace in gone)
+        self.journal.removed += [trace.key for trace in gone]
         self._note(Ticked(self._next_number(), self.field.tick, now, len(gone)))
 
     def prune(self, now: float) -> list[Candidate]:

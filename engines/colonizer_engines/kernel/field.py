@@ -1,6 +1,6 @@
 """The pheromone field: traces by location and signal type, and how they grow and fade (spec 5).
 
-A tick costs what grew in it and what it removes: each trace stands in the bucket of the tick at which it goes.
+A tick costs what it removes: each trace stands in the bucket of the tick at which it goes.
 """
 
 import math
@@ -51,8 +51,6 @@ class Field:
         """Those traces whose keys stand for dependencies, in the order of their last deposits."""
         self._dying: dict[int, dict[Trace, None]] = {}
         self._ranking = Ranking()
-        self._unscheduled: dict[Trace, None] = {}
-        """Traces that grew in this tick: when they go is worked out at its end, once for all their growth."""
         self._unranked: dict[Trace, None] = {}
         """Traces that grew since somebody asked for the strongest."""
         self._appeared = 0
@@ -122,11 +120,11 @@ class Field:
 
     def advance(self) -> tuple[Trace, ...]:
         """The traces that this tick removed."""
-        for trace in self._unscheduled:
-            self._schedule(trace)
-        self._unscheduled.clear()
         self._tick += 1
         gone = tuple(self._dying.pop(self._tick, ()))
+        if len(gone) == len(self._traces):
+            self._forget_all()
+            return gone
         for trace in gone:
             del self._traces[trace.key]
             trace.rank = math.nan
@@ -141,12 +139,7 @@ class Field:
     def clear(self) -> int:
         """How many traces there were; none is left, and the ticks start anew."""
         cleared = len(self._traces)
-        self._traces.clear()
-        self._dependencies.clear()
-        self._dying.clear()
-        self._ranking.clear()
-        self._unscheduled.clear()
-        self._unranked.clear()
+        self._forget_all()
         self._tick = 0
         return cleared
 
@@ -158,7 +151,7 @@ class Field:
             self._traces[trace.key] = trace
             self._appeared = trace.order + 1
             self.strength_of(trace)
-        self._unscheduled = dict.fromkeys(self._traces.values())
+            self._schedule(trace)
         self._unranked = dict.fromkeys(self._traces.values())
         dependencies = [(key, trace) for key, trace in self._traces.items() if _DEPENDENCY in key]
         self._dependencies.update(sorted(dependencies, key=lambda pair: pair[1].last_reinforced))
@@ -208,7 +201,8 @@ class Field:
     def _grow(self, trace: Trace, strength: float, now: float) -> None:
         trace.strength = min(strength, MAX_STRENGTH)
         trace.updated_at = now
-        self._unscheduled[trace] = self._unranked[trace] = None
+        self._unranked[trace] = None
+        self._schedule(trace)
 
     def _schedule(self, trace: Trace) -> None:
         """Puts the trace into the bucket of the tick at which it goes."""
@@ -222,3 +216,10 @@ class Field:
                 del self._dying[trace.dies_at]
         trace.dies_at = dies_at
         self._dying.setdefault(dies_at, {})[trace] = None
+
+    def _forget_all(self) -> None:
+        self._traces.clear()
+        self._dependencies.clear()
+        self._dying.clear()
+        self._ranking.clear()
+        self._unranked.clear()

@@ -1,9 +1,8 @@
-"""What the recorded program's parts did that no tool reaches: costs, budgets, roles, the gate, the field, pruning.
+"""What the recorded program's parts did that no tool reaches: costs, budgets, roles, the gate, the field, pruning."""
 
-One row is not asked here: the summary of a field (83), of which it is not recorded what had been deposited.
-"""
-
+from collections import Counter
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -171,11 +170,15 @@ def test_deposits_weigh_by_source_and_trust(row: Json) -> None:
 
 
 def _places() -> Field:
-    """The field of the recorded prefix queries: six places, each with two traces."""
+    """The field of the recorded prefix queries: six places, each with two traces of the same strength.
+
+    No query finds `other`; it has the strength by which the recorded mean comes out.
+    """
     field = Field(CODOMYRMEX_1_3.law)
-    for number, place in enumerate(("p", "pq", "p.a", "other", "p.a.b", "p/x.py")):
+    places = {"p": 1.1, "pq": 1.2, "p.a": 1.3, "other": 1.3, "p.a.b": 1.5, "p/x.py": 1.6}
+    for place, strength in places.items():
         for kind in (SignalType.RISK, SignalType.SUCCESS):
-            deposit = Deposit(place, kind, (1.1 + number / 10) / 2, SLOW, Source.HUMAN, {})
+            deposit = Deposit(place, kind, strength / 2, SLOW, Source.HUMAN, {})
             field.deposit(deposit, _NOW)
     return field
 
@@ -185,6 +188,22 @@ def test_finds_traces_at_and_below_a_place(row: Json) -> None:
     field = _places()
     found = field.pressure(row["arguments"]["location"], SignalType(row["arguments"]["signal_type"]))
     assert differences(row, [[trace.location, field.strength_of(trace)] for trace in found]) == []
+
+
+def test_holds_the_traces_of_the_recorded_summary() -> None:
+    (row,) = (row for row in _CASES["prefix_query"] if row["tool"] == "store.summary")
+    traces = list(_places())
+    strengths = [trace.strength for trace in traces]
+    ours = {
+        "total_signals": len(traces),
+        "by_signal_type": Counter(trace.kind.value for trace in traces),
+        "by_source": Counter(trace.source.value for trace in traces),
+        "by_decay_rate": Counter(str(trace.decay) for trace in traces),
+        "max_strength": max(strengths),
+        "min_strength": min(strengths),
+        "mean_strength": fmean(strengths),
+    }
+    assert differences(row, ours) == []
 
 
 def test_calms_down() -> None:

@@ -15,6 +15,9 @@ from colonizer_tui.present.line import Line, Span
 from colonizer_tui.widgets.keyed_list import KeyedList
 from colonizer_tui.widgets.rest import Rest
 
+ROWS_KEPT = 500
+"""As many as a large screen shows, and more."""
+
 
 class HeatPane(KernelList[RowKey]):
     """Places × traces. While the person moves in it, no row changes its place."""
@@ -39,6 +42,8 @@ class HeatPane(KernelList[RowKey]):
         self._layout = Layout(80, 6)
         self._rest = Rest(self)
         self._is_out_of_order = False
+        self._rows: dict[RowKey, tuple[object, Line]] = {}
+        """The rows that were drawn last, each with what it was drawn from."""
 
     @property
     def moment(self) -> Moment:
@@ -87,7 +92,15 @@ class HeatPane(KernelList[RowKey]):
         """A row."""
         is_folded = isinstance(key, Group) and key.prefix in self._folded and not self.sought
         is_selected = key == self.selected
-        return heatmap.row(key, self.moment, self.glyphs, is_folded=is_folded, is_selected=is_selected)
+        seen = heatmap.looks(key, self.moment), self.glyphs, is_folded, is_selected
+        drawn = self._rows.get(key)
+        if drawn is not None and drawn[0] == seen:
+            return drawn[1]
+        if len(self._rows) >= ROWS_KEPT:
+            self._rows.clear()
+        line = heatmap.row(key, self.moment, self.glyphs, is_folded=is_folded, is_selected=is_selected)
+        self._rows[key] = seen, line
+        return line
 
     def empty_lines(self) -> Sequence[Line]:
         """Why there is nothing."""

@@ -4,6 +4,7 @@ Kept from moment to moment: there may be ten thousand places, of which few chang
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import TypeAlias
 
 from colonizer_client.kernel.models import COLUMNS
@@ -128,7 +129,10 @@ class Field:
     def _follow(self, had: Mapping[str, Place]) -> None:
         """Forgets the strengths of what changed between two views."""
         has_others = len(had) != len(self.places)
-        for raw, place in self.places.items():
+        # Places keep their order, so that those which stay the same are told without looking for them by name.
+        pairs = zip_longest(self.places.items(), had.values())
+        changed = [item for item, before in pairs if item is not None and item[1] is not before]
+        for raw, place in changed:
             before = had.get(raw)
             if before is place:
                 continue

@@ -95,6 +95,16 @@ def caption(lay: Layout, picked: int, *, is_now: bool) -> Line:
     return tuple(pieces)
 
 
+def looks(key: RowKey, moment: Moment) -> object:
+    """What a row is drawn from: a row looks the same as long as this is equal and the same key is drawn."""
+    field = moment.field
+    place = None if isinstance(key, Group) else field.places.get(key)
+    what = field.count(key) if isinstance(key, Group) else field.prefix(key)
+    age = _age(place, moment) if moment.layout.age else ""
+    law, is_stale, is_now = moment.kernel.preset.law, moment.is_stale, moment.is_now
+    return what, place, field.strengths(key), field.tick, law, is_stale, is_now, moment.layout, moment.picked, age
+
+
 def row(key: RowKey, moment: Moment, glyphs: Glyphs, *, is_folded: bool, is_selected: bool) -> Line:
     """A place's row, or that of a group with the greatest strengths of its places."""
     place = None if isinstance(key, Group) else moment.field.places.get(key)
@@ -159,10 +169,13 @@ def _course(place: Place | None, moment: Moment, glyphs: Glyphs) -> Line:
         ticks = None if place is None or not moment.is_now else ticks_until(place, HAZARD, HAZARD_LOW, moment)
         pieces.append(Span(column(f"{ticks}t" if ticks else "", lay.calm, right=True), "muted"))
     if lay.age:
-        at = touched_at(place) if place is not None and moment.is_now else None
-        age = "" if at is None else words.age(moment.now - at)
-        pieces.append(Span(column(age, lay.age, right=True), "muted"))
+        pieces.append(Span(column(_age(place, moment), lay.age, right=True), "muted"))
     return tuple(pieces)
+
+
+def _age(place: Place | None, moment: Moment) -> str:
+    at = touched_at(place) if place is not None and moment.is_now else None
+    return "" if at is None else words.age(moment.now - at)
 
 
 def ticks_until(place: Place, at: int, level: float, moment: Moment) -> int | None:
