@@ -6,7 +6,7 @@ A change adds, replaces or cuts one member of an object by its place. Each funct
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from colonizer_config.errors import SettingsError
 from colonizer_config.jsonc_text import JsonValue, Member, json_values, line_at, skipped
@@ -95,7 +95,8 @@ class _Style(NamedTuple):
         if not isinstance(value, Mapping) or not value:
             return json.dumps(value, ensure_ascii=False)
         inner = indent + self.unit
-        rows = (f"{inner}{_key(key)}: {self.written(of, inner)}" for key, of in value.items())
+        members = cast(Mapping[str, object], value).items()
+        rows = (f"{inner}{_key(key)}: {self.written(of, inner)}" for key, of in members)
         return f"{{{self.line_end}{f',{self.line_end}'.join(rows)}{self.line_end}{indent}}}"
 
 

@@ -47,10 +47,10 @@ def set_tree(text: str, path: KeyPath, values: Mapping[str, object]) -> str:
         return set_value(text, path, _inline(values))
     text = remove_tree(text, path)
     for key, value in values.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and value:
             text = set_tree(text, (*path, key), cast(Mapping[str, object], value))
         else:
-            text = set_value(text, (*path, key), value)
+            text = set_value(text, (*path, key), _inline({}) if isinstance(value, Mapping) else value)
     return text
 
 

@@ -1,6 +1,7 @@
 import json
 import re
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -31,20 +32,19 @@ values = st.recursive(
 @st.composite
 def texts(draw: st.DrawFn, value: Any) -> str:
     """The value as JSON, with blanks, comments and closing commas anywhere."""
-    gap = lambda: draw(blanks)  # noqa: E731
+    if not isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=draw(st.booleans()))
+    marks = "{}" if isinstance(value, dict) else "[]"
     written: list[str] = []
-    match value:
-        case dict():
-            for key, of in value.items():  # pyright: ignore
-                written.append(f"{gap()}{json.dumps(key)}{gap()}:{gap()}{draw(texts(of))}{gap()}")
-            opened, closed = "{}"
-        case list():
-            written = [f"{gap()}{draw(texts(of))}{gap()}" for of in value]  # pyright: ignore
-            opened, closed = "[]"
-        case _:
-            return json.dumps(value, ensure_ascii=draw(st.booleans()))
+    for key, of in _rows(cast(dict[str, Any] | list[Any], value)):
+        name = "" if key is None else f"{json.dumps(key)}{draw(blanks)}:{draw(blanks)}"
+        written.append(f"{draw(blanks)}{name}{draw(texts(of))}{draw(blanks)}")
     last = draw(st.sampled_from(["", ","])) if written else ""
-    return f"{opened}{','.join(written)}{last}{gap()}{closed}"
+    return f"{marks[0]}{','.join(written)}{last}{draw(blanks)}{marks[1]}"
+
+
+def _rows(value: dict[str, Any] | list[Any]) -> list[tuple[str | None, Any]]:
+    return list(value.items()) if isinstance(value, dict) else [(None, of) for of in value]
 
 
 @st.composite
@@ -174,11 +174,10 @@ def test_what_is_no_object_or_is_there_twice_is_refused_with_its_line() -> None:
         ('{\n  "s": {},\n  "s": {}\n}', 3, '"s" is there twice'),
         ('{"s": {\n  "x": 1,\n  "x": 2}}', 3, '"x" is there twice'),
     )
+    path = ("s", "x")
     for text, line, words in rows:
-        for change in (
-            lambda text: set_member(text, ["s", "x"], 1, FILE),
-            lambda text: remove_member(text, ["s", "x"], FILE),
-            lambda text: member_value(text, ["s", "x"], FILE),
-        ):
+        for call in (partial(set_member, text, path, 1, FILE), partial(remove_member, text, path, FILE)):
             with pytest.raises(SettingsError, match=re.escape(f"mcp.json, line {line}: {words}")):
-                change(text)
+                call()
+        with pytest.raises(SettingsError, match=re.escape(words)):
+            member_value(text, path, FILE)
