@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -182,8 +182,9 @@ class EntryEdit:
         if _digest(text) == note.text and not (note.made_file and self.path.is_symlink()):
             before = f"{text[: note.start]}{note.replaced}{text[note.start + note.length :]}"
             return None if note.made_file else before
-        if isinstance(note.former, Mapping):
-            return self._form.put(text, self._keys, note.former, self.path.name)
+        former: object = note.former
+        if isinstance(former, Mapping):
+            return self._form.put(text, self._keys, cast(Mapping[str, object], former), self.path.name)
         text = self._form.remove(text, self._keys, self.path.name)
         for depth in range(len(self._keys) - 1, note.held, -1):
             text = self._form.remove_empty(text, self._keys[:depth], self.path.name)

@@ -17,15 +17,19 @@ class EntryFormat(Protocol):
 
     def value(self, text: str, keys: Sequence[str], file: str) -> Any:
         """What the entry says, None where there is none."""
+        ...
 
     def put(self, text: str, keys: Sequence[str], value: Mapping[str, object], file: str) -> str:
         """The text with that entry, in the place of an older one."""
+        ...
 
     def remove(self, text: str, keys: Sequence[str], file: str) -> str:
         """The text without the entry."""
+        ...
 
     def remove_empty(self, text: str, keys: Sequence[str], file: str) -> str:
         """The text without what lies under `keys`, where there is nothing in it."""
+        ...
 
 
 class JsonFormat:
