@@ -4,6 +4,7 @@ What each writes is what its own documentation says, and its own command where i
 """
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -44,9 +45,9 @@ class McpClient(Value):
     keys: tuple[str, ...]
     """Under which it keeps its servers."""
     user_files: Callable[[Environment], tuple[Path, ...]]
-    """Those it reads for all projects, of which the first that is there counts, else the first."""
+    """Those it reads for all projects: the one with the entry counts, else the first that is there, else the first."""
     project_files: tuple[str, ...]
-    """Those it reads in a project's folder; which one counts, as above."""
+    """Those it reads in a project's folder, of which one counts likewise."""
     entry: Callable[[Launch], Mapping[str, object]]
     newer_keys: tuple[str, ...] = ()
     """Under which newer versions keep their servers; they count where the file has them."""
@@ -60,14 +61,18 @@ class McpClient(Value):
         """
         own = self.user_files(environment)
         files = own if project is None else tuple(project / file for file in self.project_files)
-        path = next((file for file in files if file.exists() or file.is_symlink()), files[0])
-        edit = EntryEdit(path, (*self.keys, name), self.form, paths.entries)
+        there = [self._edit(file, name, paths) for file in files if os.path.lexists(file)]
+        holding = (edit for edit in there if edit.found is not None)
+        return next(holding, there[0] if there else self._edit(files[0], name, paths))
+
+    def _edit(self, file: Path, name: str, paths: Paths) -> EntryEdit:
+        keys = self.keys
         if self.newer_keys:
-            newer = EntryEdit(path, self.newer_keys, self.form, paths.entries).found
+            newer: object = EntryEdit(file, self.newer_keys, self.form, paths.entries).found
             # A server that happens to have the name of the newer key is no group of servers.
             if isinstance(newer, dict) and "type" not in newer:
-                return EntryEdit(path, (*self.newer_keys, name), self.form, paths.entries)
-        return edit
+                keys = self.newer_keys
+        return EntryEdit(file, (*keys, name), self.form, paths.entries)
 
     def snippet(self, name: str, entry: Mapping[str, object]) -> str:
         """The entry as it stands in a file that holds nothing else."""

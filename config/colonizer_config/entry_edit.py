@@ -64,6 +64,7 @@ class EntryEdit:
         self.path = path
         self._keys = tuple(keys)
         self._form = form
+        self._named = str(path)
         self._opened = self._text = read_text(path, FILE_LIMIT_BYTES)
         self.found: Any = self._value(self._opened)
         """What the entry of this name says in the file, None where there is none."""
@@ -100,9 +101,9 @@ class EntryEdit:
         if self.found == value:
             return
         before = self._without() if self.is_ours else self._opened
-        text = self._form.put(before or "", self._keys, value, self.path.name)
+        text = self._form.put(before or "", self._keys, value, self._named)
         if self._value(text) != value:
-            raise SettingsError(f"{self.path.name} is written in a way that cannot be changed here: do it by hand")
+            raise SettingsError(f"{self.path} is written in a way that cannot be changed here: do it by hand")
         start, length, replaced = _splice(before or "", text)
         self._text = text
         self._note = Note(
@@ -178,24 +179,24 @@ class EntryEdit:
         if text is None or self.found is None:
             return text
         if note is None or not self.is_ours:
-            return self._form.remove(text, self._keys, self.path.name)
+            return self._form.remove(text, self._keys, self._named)
         if _digest(text) == note.text and not (note.made_file and self.path.is_symlink()):
             before = f"{text[: note.start]}{note.replaced}{text[note.start + note.length :]}"
             return None if note.made_file else before
         former: object = note.former
         if isinstance(former, Mapping):
-            return self._form.put(text, self._keys, cast(Mapping[str, object], former), self.path.name)
-        text = self._form.remove(text, self._keys, self.path.name)
+            return self._form.put(text, self._keys, cast(Mapping[str, object], former), self._named)
+        text = self._form.remove(text, self._keys, self._named)
         for depth in range(len(self._keys) - 1, note.held, -1):
-            text = self._form.remove_empty(text, self._keys[:depth], self.path.name)
+            text = self._form.remove_empty(text, self._keys[:depth], self._named)
         return text
 
     def _value(self, text: str | None) -> Any:
-        return None if text is None else self._form.value(text, self._keys, self.path.name)
+        return None if text is None else self._form.value(text, self._keys, self._named)
 
     def _held(self, text: str | None) -> int:
         depths = range(len(self._keys), 0, -1)
-        there = (n for n in depths if self._form.value(text or "", self._keys[:n], self.path.name) is not None)
+        there = (n for n in depths if self._form.value(text or "", self._keys[:n], self._named) is not None)
         return next(there, 0)
 
 
@@ -217,9 +218,14 @@ def _splice(before: str, after: str) -> tuple[int, int, str]:
 
 def _alike(one: str, other: str) -> int:
     """With how many characters both begin."""
-    return next(
-        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
+    same, most = 0, min(len(one), len(other))
+    while same < most:
+        middle = (same + most + 1) // 2
+        if one[same:middle] == other[same:middle]:
+            same = middle
+        else:
+            most = middle - 1
+    return same
 
 
 def _plain(value: object) -> str:

@@ -23,7 +23,7 @@ def set_member(text: str, path: Sequence[str], value: object, file: str) -> str:
         SettingsError: It is no JSON, or what leads there is no object, or is there twice.
     """
     style = _Style.of(text)
-    root = json_values(text, file)
+    root = json_values(text, file, path)
     if root is None:
         gap = style.line_end if text.strip() and not text.endswith("\n") else ""
         return f"{text}{gap}{style.written(_nested(path, value), '')}{style.line_end}"
@@ -40,7 +40,7 @@ def remove_member(text: str, path: Sequence[str], file: str) -> str:
     Raises:
         SettingsError: As `set_member`.
     """
-    root = json_values(text, file)
+    root = json_values(text, file, path)
     if root is None:
         return text
     holder, rest = _deepest(text, root, path[:-1], file)
@@ -58,7 +58,7 @@ def remove_empty(text: str, path: Sequence[str], file: str) -> str:
     Raises:
         SettingsError: As `set_member`.
     """
-    root = json_values(text, file)
+    root = json_values(text, file, path)
     if root is None:
         return text
     found, rest = _deepest(text, root, path, file)
@@ -71,7 +71,7 @@ def member_value(text: str, path: Sequence[str], file: str) -> Any:
     Raises:
         SettingsError: As `set_member`.
     """
-    root = json_values(text, file)
+    root = json_values(text, file, path)
     if root is None:
         return None
     found, rest = _deepest(text, root, path, file)

@@ -294,14 +294,14 @@ def test_a_broken_file_is_refused_with_its_line_and_stays_as_it_is() -> None:
         (
             "claude-code",
             '{\n "a": 1\n "b"}',
-            "colonizer: .claude.json, line 3: this is not JSON: a comma or } is expected",
+            ".claude.json, line 3: this is not JSON: a comma or } is expected",
         ),
-        ("codex", "a = 1\nb\n", "colonizer: config.toml, line 2: this is not TOML"),
-        ("cursor", '{\n"mcpServers": 1}', "colonizer: mcp.json, line 2: mcpServers is no object"),
+        ("codex", "a = 1\nb\n", "config.toml, line 2: this is not TOML"),
+        ("cursor", '{\n"mcpServers": 1}', "mcp.json, line 2: mcpServers is no object"),
         (
             "opencode",
             '{\n"mcp": {}, /*',
-            "colonizer: opencode.jsonc, line 2: this is not JSON: this comment is not closed",
+            "opencode.jsonc, line 2: this is not JSON: this comment is not closed",
         ),
     )
     for client, text, words in rows:
@@ -309,7 +309,7 @@ def test_a_broken_file_is_refused_with_its_line_and_stays_as_it_is() -> None:
         for command in (("install", client), ("install", client, "--print"), ("uninstall", client)):
             done = mcp(*command)
             assert done.exit == 1
-            assert done.stderr.startswith(words)
+            assert done.stderr.startswith(f"colonizer: {path.parent}/{words}")
             assert path.read_text(encoding="utf-8") == text
 
 
@@ -338,6 +338,16 @@ def test_a_projects_own_files_are_in_the_folder_where_the_person_stands() -> Non
         entry(Path(file))
         assert mcp("uninstall", client, "--project").exit == 0
     assert os.listdir() == ["opencode.jsonc"]
+
+
+def test_of_two_files_that_a_client_reads_the_one_with_the_entry_counts() -> None:
+    second = put_file("opencode", '{"mcp": {}}')
+    assert mcp("install", "opencode").exit == 0
+    first = second.with_suffix(".json")
+    first.write_text("{}", encoding="utf-8")
+    assert "nothing was written" in mcp("install", "opencode").stdout
+    assert mcp("uninstall", "opencode").exit == 0
+    assert (first.read_text(encoding="utf-8"), second.read_text(encoding="utf-8")) == ("{}", '{"mcp": {}}')
 
 
 def test_where_opencode_has_the_newer_group_of_servers_ours_stands_there() -> None:

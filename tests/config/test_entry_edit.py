@@ -4,6 +4,7 @@ import json
 import os
 import re
 import stat
+import tempfile
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from colonizer_config.entry_edit import EntryEdit
 from colonizer_config.entry_format import EntryFormat, JsonFormat, TomlFormat
 from colonizer_config.errors import SettingsError
 from colonizer_config.toml_edit import remove_tree, set_tree
+from config.test_jsonc_edit import documents
 
 ENTRY: dict[str, Any] = {"command": "colonizer", "args": ["mcp"], "env": {"TOKEN": "s3cret-value"}}
 OTHER: dict[str, Any] = {"command": "colonizer", "args": ["mcp", "--scope", "launch"], "env": {}}
@@ -274,6 +276,22 @@ def test_a_file_that_cannot_be_written_leaves_file_and_note_as_they_were(
     with pytest.raises(SettingsError, match=r"cannot write .*: No space left on device"):
         edit.save()
     assert (place.text, note.read_bytes()) == (put, noted)
+
+
+@given(documents())
+def test_whatever_the_text_the_entry_is_taken_back_to_the_byte(document: tuple[dict[str, Any], str]) -> None:
+    value, text = document
+    form, keys = JsonFormat(), ("mcp", "ours")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(Path(folder))
+        place.has(text)
+        if not isinstance(value.get("mcp", {}), dict):
+            with pytest.raises(SettingsError, match="mcp is no object"):
+                place.edit(form, keys)
+            return
+        assert form.value(place.put(form, keys), ("mcp",), "file") == {**value.get("mcp", {}), "ours": ENTRY}
+        place.take_back(form, keys)
+        assert place.text == text
 
 
 names = st.sampled_from(["a", "b", "colonizer", "x y"])

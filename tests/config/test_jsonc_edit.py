@@ -155,6 +155,7 @@ def test_a_broken_text_is_refused_with_its_line_and_without_its_words() -> None:
         ('{\n}\n{"secret": 1}', 3, "nothing more is expected"),
         ('{"a": 01}', 1, "a comma or } is expected"),
         ('{"a": ,}', 1, "a value is expected"),
+        ('{"a": [NaN, -Infinity]}', 1, "a value is expected"),
         ('{"a": ' + "9" * 5000 + "}", 1, "this number is too long"),
         ("[" * (NESTING_LIMIT + 2), 1, "it is nested too deeply"),
     )
