@@ -2,7 +2,7 @@
 
 `http` and `sockets` were asked of one colony in every state, `live` of colonies that really ran, in time order.
 `commands` holds plain commands; `command_runs` more of them, each with the requests that it made, whose replies are in
-`command_replies`. What it said as an MCP server is not here: ours is not built.
+`command_replies`. `mcp` holds what it said as an MCP server, one row for each run of it.
 `kernel/calls` and `kernel/internal` are of the program behind the colony kernel: calls of its tools, and of its parts.
 `kernel/seed` is what its specification prints of each tool: description, schemas, and an example of a call.
 """

@@ -36,10 +36,16 @@ Message = Mapping[str, object]
 class Carrier:
     """Carries between one client and whichever engine runs; `outgoing` is what the client reads."""
 
-    def __init__(self, engine: LocalEngine, path: str, outgoing: BinaryIO) -> None:
+    def __init__(
+        self, engine: LocalEngine, path: str, outgoing: BinaryIO, headers: Mapping[str, str] | None = None
+    ) -> None:
         self._engine = engine
         self._path = path
         self._outgoing = outgoing
+        self._headers = headers or {}
+        """What the engine is told with each session beside its lines."""
+        self.was_asked = False
+        """Whether the client has asked anything."""
         self._line: _Line | None = None
         self._handshake: list[bytes] = []
         """What opened the session, in the order in which it was said."""
@@ -59,6 +65,7 @@ class Carrier:
 
     def _take(self, line: bytes, message: Message) -> None:
         request, method = _request_id(message), message.get("method")
+        self.was_asked |= request is not None
         if len(line) > MESSAGE_LIMIT_BYTES:
             self._refuse(request, INVALID_REQUEST, f"a message has at most {MESSAGE_LIMIT_BYTES} bytes")
             return
@@ -93,7 +100,7 @@ class Carrier:
         while True:
             self._engine.ensure_running()
             try:
-                return _Line(self._engine, self._path)
+                return _Line(self._engine, self._path, self._headers)
             except (HTTPException, OSError):
                 # Nothing was said yet. An engine that is just dying still takes connections for a moment.
                 if time.monotonic() > deadline:
@@ -141,7 +148,7 @@ class _Line:
         OSError: It is gone.
     """
 
-    def __init__(self, engine: LocalEngine, path: str) -> None:
+    def __init__(self, engine: LocalEngine, path: str, headers: Mapping[str, str]) -> None:
         self.lost = False
         """Whether the engine has said its last word."""
         connection = HTTPConnection("local")
@@ -149,6 +156,8 @@ class _Line:
         self._socket.connect(str(engine.address.path))
         connection.putrequest("POST", path)
         connection.putheader("Authorization", f"Bearer {engine.token().reveal()}")
+        for name, value in headers.items():
+            connection.putheader(name, value)
         connection.putheader("Content-Type", "application/x-ndjson")
         connection.putheader("Transfer-Encoding", "chunked")
         connection.endheaders()

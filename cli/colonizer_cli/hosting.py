@@ -3,8 +3,16 @@
 import os
 from pathlib import Path
 
+from colonizer_cli.colonies_service import ColoniesService
+from colonizer_config.address import SocketAddress
 from colonizer_config.paths import EngineFolder, Paths
-from colonizer_engines.daemon.process import EngineOptions
+from colonizer_engines.daemon.process import EngineOptions, run
+
+
+def be_engine(options: EngineOptions) -> int:
+    """Runs the engine with all that it serves; its exit code."""
+    own = ColoniesService(SocketAddress(options.socket), options.folder.token)
+    return run(options, (own,))
 
 
 def engine_options(

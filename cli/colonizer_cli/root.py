@@ -23,6 +23,7 @@ _COMMANDS = {
     "list": "colonies:list_colonies",
     "logs": "logs:logs",
     "map": "repo_map:repository_map",
+    "mcp": "mcp:mcp",
     "mothership": "mothership:mothership",
     "pr": "pr:pr",
     "repo": "repo:repo",

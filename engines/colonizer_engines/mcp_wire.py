@@ -8,5 +8,11 @@ CARRIED_PATH = "/mcp/kernel/carried"
 LINES_PATH = "/mcp/kernel/lines"
 """The same again, as lines both ways in one POST."""
 
+COLONIES_PATH = "/mcp/colonizer/lines"
+"""The tools over colonies, as lines both ways in one POST; SESSION tells which ones, and whose."""
+
+SESSION = "Colonizer-Session"
+"""The header with what one client's session is, as JSON."""
+
 MESSAGE_LIMIT_BYTES = 4 * 1024 * 1024
 """The longest message that is taken, as a line or as the body of a request."""

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from typing import Any, BinaryIO
 
 import anyio
@@ -16,6 +16,10 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.message import SessionMessage
 from mcp_types import (
+    CLIENT_CAPABILITIES_META_KEY,
+    INVALID_PARAMS,
+    PROTOCOL_VERSION_META_KEY,
+    ErrorData,
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
@@ -35,24 +39,30 @@ LAST_ANSWERS_S = 60.0
 """How long what is still open may take once a client has said all."""
 
 
-async def over_stdio(server: Server[Any]) -> None:
-    """Serves this process's stdin and stdout until stdin ends; what else is printed goes to stderr meanwhile."""
+async def over_stdio(server: Server[Any]) -> bool:
+    """Serves this process's stdin and stdout until stdin ends; what else is printed goes to stderr meanwhile.
+
+    Whether anything was asked.
+    """
+    was_asked = False
     with _own_stdout() as stdout:
 
         async def say(line: bytes) -> None:
             await anyio.to_thread.run_sync(_put, stdout, line)
 
         try:
-            await _converse(server, anyio.wrap_file(sys.stdin.buffer), say)
+            was_asked = await _converse(server, anyio.wrap_file(sys.stdin.buffer), say)
         except* BrokenPipeError:
-            pass  # the client is gone
+            was_asked = True  # and the client is gone
+    return was_asked
 
 
 @asynccontextmanager
-async def over_lines(server: Server[Any]) -> AsyncGenerator[ASGIApp]:
+async def over_lines(serving: Callable[[Request], AbstractAsyncContextManager[Server[Any]]]) -> AsyncGenerator[ASGIApp]:
     """The application that answers a request whose body and reply are the lines of the stdio transport.
 
-    Each client has one request, for as long as its session lasts; all end when this does.
+    Each client has one request, for as long as its session lasts; all end when this does. `serving` gives the server
+    of one request for as long.
     """
     clients: set[anyio.CancelScope] = set()
 
@@ -62,10 +72,12 @@ async def over_lines(server: Server[Any]) -> AsyncGenerator[ASGIApp]:
 
         headers = [(b"content-type", b"application/x-ndjson")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
+        request = Request(scope, receive)
         with anyio.CancelScope() as client:
             clients.add(client)
             try:
-                await _converse(server, _lines(Request(scope, receive)), say)
+                async with serving(request) as server:
+                    await _converse(server, _lines(request), say)
             finally:
                 clients.discard(client)
         await send({"type": "http.response.body", "body": b""})
@@ -85,19 +97,26 @@ async def over_http(server: Server[Any]) -> AsyncGenerator[ASGIApp]:
         yield manager.handle_request
 
 
-async def _converse(server: Server[Any], lines: AsyncIterable[bytes], say: Callable[[bytes], Awaitable[None]]) -> None:
-    """Serves one client that speaks in lines, until it has said all and has its answers."""
+async def _converse(server: Server[Any], lines: AsyncIterable[bytes], say: Callable[[bytes], Awaitable[None]]) -> bool:
+    """Serves one client that speaks in lines, until it has said all and has its answers; whether it asked anything."""
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     waiting = _Waiting()
+    is_open = False
 
     async def hear() -> None:
+        nonlocal is_open
         async with to_server:
             async for line in lines:
                 message = _message(line)
-                if message is not None:
-                    waiting.heard(message)
-                    await to_server.send(SessionMessage(message))
+                if message is None:
+                    continue
+                is_open = is_open or _opens(message)
+                if not is_open and isinstance(message, JSONRPCRequest):
+                    await say(_line(_before_opening(message)))
+                    continue
+                waiting.heard(message)
+                await to_server.send(SessionMessage(message))
             # The SDK drops what is unanswered when the client has said all, as one does that is fed from a file.
             with anyio.move_on_after(LAST_ANSWERS_S):
                 await waiting.over()
@@ -105,7 +124,7 @@ async def _converse(server: Server[Any], lines: AsyncIterable[bytes], say: Calla
     async def speak() -> None:
         async with from_server:
             async for item in from_server:
-                await say(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                await say(_line(item.message))
                 waiting.said(item.message)
 
     async with anyio.create_task_group() as tasks:
@@ -113,17 +132,21 @@ async def _converse(server: Server[Any], lines: AsyncIterable[bytes], say: Calla
         tasks.start_soon(speak)
         await server.run(incoming, outgoing, server.create_initialization_options())
         tasks.cancel_scope.cancel()
+    return waiting.was_asked
 
 
 class _Waiting:
     """The requests for whose answers a client still waits."""
 
     def __init__(self) -> None:
+        self.was_asked = False
+        """Whether there was any."""
         self._ids: set[RequestId] = set()
         self._settled = anyio.Event()
 
     def heard(self, message: JSONRPCMessage) -> None:
         if isinstance(message, JSONRPCRequest):
+            self.was_asked = True
             self._ids.add(message.id)
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             self._settle((message.params or {}).get("requestId"))
@@ -141,6 +164,27 @@ class _Waiting:
     def _settle(self, request: object) -> None:
         self._ids = {waiting for waiting in self._ids if waiting != request}
         self._settled.set()
+
+
+def _opens(message: JSONRPCMessage) -> bool:
+    """Whether it begins a session of the one era or the other. The SDK takes whatever comes first for the older one."""
+    if not isinstance(message, JSONRPCRequest):
+        return False
+    meta = (message.params or {}).get("_meta")
+    return message.method == "initialize" or (isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta)
+
+
+def _before_opening(request: JSONRPCRequest) -> JSONRPCResponse | JSONRPCError:
+    """The answer to a request of no era; the session may still be opened."""
+    if request.method == "ping":
+        return JSONRPCResponse(jsonrpc="2.0", id=request.id, result={})
+    needed = f"{PROTOCOL_VERSION_META_KEY}, {CLIENT_CAPABILITIES_META_KEY}"
+    words = f"request _meta is missing or has malformed required fields: {needed}; or begin with initialize"
+    return JSONRPCError(jsonrpc="2.0", id=request.id, error=ErrorData(code=INVALID_PARAMS, message=words))
+
+
+def _line(message: JSONRPCMessage) -> bytes:
+    return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
 
 
 def _message(line: bytes) -> JSONRPCMessage | None:

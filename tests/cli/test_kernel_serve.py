@@ -20,7 +20,7 @@ from plain_command import LIMIT_S, colonizer, own_environment, process, started
 from real_engine import RealEngine, real_engine
 from real_sshd import free_port
 from recorded import Json
-from spoken_kernel import INITIALIZE, INITIALIZED, OUTCOME, file_of, spoken
+from spoken_server import INITIALIZE, INITIALIZED, OUTCOME, file_of, spoken
 
 _RUBBISH = (
     b"rubbish\n",
@@ -46,7 +46,7 @@ def killed(engine: RealEngine) -> Generator[None]:
 
 
 def test_what_an_agent_says_is_carried_to_the_local_engine_also_over_its_death() -> None:
-    with real_engine() as engine, spoken() as agent:
+    with real_engine() as engine, spoken("kernel", "serve") as agent:
         assert agent.open()["result"]["serverInfo"]["name"] == "colonizer-kernel"
         names = [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]]
         assert (len(names), {name.partition("_")[0] for name in names}) == (8, {"colony"})
@@ -97,7 +97,7 @@ def test_a_killed_server_has_kept_every_call_that_it_answered_and_no_other_proce
     tmp_path: Path,
 ) -> None:
     folder = tmp_path / "kernel"
-    with spoken("--data-dir", str(folder)) as agent:
+    with spoken("kernel", "serve", "--data-dir", str(folder)) as agent:
         agent.open()
         for line in _RUBBISH:
             agent.say(line)

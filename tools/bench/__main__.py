@@ -6,7 +6,7 @@ import sys
 
 GROUPS = (
     "start", "loaded", "commands", "lists", "ingest", "idle", "memory", "diff", "transcript", "isolation", "mothership",
-    "kernel", "kernel_served",
+    "kernel", "kernel_served", "mcp",
 )  # fmt: skip
 
 

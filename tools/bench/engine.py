@@ -34,6 +34,14 @@ def engine(colonies: int) -> Generator[EngineFolder]:
 
 def launch_demo(folder: Path) -> None:
     """Has the demo agent work in a new repository; it asks a question soon."""
+    new_repository(folder)
+    subprocess.run([*PROGRAM, "repo", "add", str(folder)], check=True, capture_output=True)
+    launch = ("launch", "--agent", "demo", f"local/{folder.name}", "Say hello")
+    subprocess.run([*PROGRAM, *launch], check=True, capture_output=True)
+
+
+def new_repository(folder: Path) -> None:
+    """A repository with one commit."""
     folder.mkdir()
     (folder / "README.md").write_text("# A repository\n")
     for command in (
@@ -42,9 +50,6 @@ def launch_demo(folder: Path) -> None:
         "-c user.name=Robin -c user.email=robin@garden.example commit --quiet --message Begin",
     ):
         subprocess.run(["git", *command.split(" ")], cwd=folder, check=True)
-    subprocess.run([*PROGRAM, "repo", "add", str(folder)], check=True, capture_output=True)
-    launch = ("launch", "--agent", "demo", f"local/{folder.name}", "Say hello")
-    subprocess.run([*PROGRAM, *launch], check=True, capture_output=True)
 
 
 def _session(colony: str) -> dict[str, object]:

@@ -39,11 +39,10 @@ def engine() -> None:
 @click.option("--ready-fd", type=int, help="A descriptor that is told when the engine answers.")
 def run(ready_fd: int | None) -> None:
     """Be the local engine. Faces start it by themselves."""
-    from colonizer_cli.hosting import engine_options
-    from colonizer_engines.daemon.process import run as run_engine
+    from colonizer_cli.hosting import be_engine, engine_options
 
     paths = Paths.from_environment()
-    sys.exit(run_engine(engine_options(paths, paths.engine, ready_fd=ready_fd)))
+    sys.exit(be_engine(engine_options(paths, paths.engine, ready_fd=ready_fd)))
 
 
 @engine.command("status", takes=(JSON,))

@@ -35,8 +35,8 @@ def serve(bind: str | None, data_dir: Path | None, repositories: tuple[Path, ...
     Its agents get what this command's environment has of the variables that they need. The owner's token is kept in a
     file, and only the file's path is printed.
     """
-    from colonizer_cli.hosting import engine_options
-    from colonizer_engines.daemon.process import DEFAULT_BIND, run
+    from colonizer_cli.hosting import be_engine, engine_options
+    from colonizer_engines.daemon.process import DEFAULT_BIND
 
     paths = Paths.from_environment()
     folder = paths.engine if data_dir is None else EngineFolder(data_dir.absolute())
@@ -52,7 +52,7 @@ def serve(bind: str | None, data_dir: Path | None, repositories: tuple[Path, ...
         allowed_hosts=(address.named_host,),
         repositories=tuple(path.absolute() for path in repositories),
     )
-    if run(options) != 0:
+    if be_engine(options) != 0:
         announcement.join()
         raise Failed(announcement.failure)
 

@@ -91,6 +91,11 @@ def question(colony_id: ColonyId) -> Call[OpenQuestion | None]:
     return Call("GET", _session(colony_id, "question"), _question_or_none)
 
 
+def open_question_as_json(colony_id: ColonyId) -> Call[object]:
+    """The open question, raw; None when nothing is asked (204)."""
+    return question(colony_id).reading(lambda reply: None if reply.status == 204 else json_of(reply))
+
+
 def answer(colony_id: ColonyId, body: AnswerBody) -> Call[None]:
     """Answers the open question. A second answer to the same one gets a 409."""
     return Call("POST", _session(colony_id, "answer"), _nothing, body.to_json())
@@ -169,6 +174,11 @@ def launch(endpoint: EndpointName, order: LaunchOrder) -> Call[Colony]:
         body["agent_env"] = dict(order.agent_env)
     headers = {"Idempotency-Key": order.idempotency_key} if order.idempotency_key else {}
     return Call("POST", "/api/sessions", _colony_reader(endpoint), body, headers)
+
+
+def launch_as_json(body: Mapping[str, object]) -> Call[object]:
+    """Starts a colony by exactly these fields (spec 5.4), the reply raw; None where it has no body (204)."""
+    return Call("POST", "/api/sessions", lambda reply: None if reply.status == 204 else json_of(reply), dict(body))
 
 
 def log_page(

@@ -3,16 +3,16 @@
 import asyncio
 import importlib
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Send
-from starlette.types import Scope as AsgiScope
+from starlette.types import ASGIApp
 
 from colonizer_config.errors import ConfigError
 from colonizer_config.settings import load
+from colonizer_engines.daemon.handed import Handed
 from colonizer_engines.host_names import HostNames
 from colonizer_engines.kernel.errors import KernelError
 from colonizer_engines.kernel.wire import PRESETS
@@ -75,16 +75,16 @@ class KernelService:
 
         async def answer(call: Call) -> Response:
             if call.transport == "private":
-                return _Handed((await self.faces()).for_operator)
+                return Handed((await self.faces()).for_operator)
             if not names.allow_origin(call.request.headers.get("origin")):
                 raise Refusal(403, "Origin not allowed", plain=True)
-            return _Handed((await self.faces()).for_agents)
+            return Handed((await self.faces()).for_agents)
 
         async def answer_carried(call: Call) -> Response:
-            return _Handed((await self.faces()).for_agents)
+            return Handed((await self.faces()).for_agents)
 
         async def answer_lines(call: Call) -> Response:
-            return _Handed((await self.faces()).lines)
+            return Handed((await self.faces()).lines)
 
         methods = ("GET", "POST", "DELETE")
         return [
@@ -107,7 +107,7 @@ class KernelService:
             async with (
                 over_http(operator) as for_operator,
                 over_http(agents) as for_agents,
-                over_lines(agents) as lines,
+                over_lines(lambda _: nullcontext(agents)) as lines,
             ):
                 yield Faces(for_operator, for_agents, lines)
 
@@ -122,14 +122,3 @@ class KernelService:
     @staticmethod
     def _to_come() -> asyncio.Future[Faces]:
         return asyncio.get_running_loop().create_future()
-
-
-class _Handed(Response):
-    """Has another application answer the request."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        super().__init__()
-        self._app = app
-
-    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        await self._app(scope, receive, send)

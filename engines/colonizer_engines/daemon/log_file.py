@@ -36,6 +36,8 @@ def open_log(path: Path, level: int = logging.INFO) -> logging.Handler:
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(level)
+    # It would note each request that an agent makes through us.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     return handler
 
 

@@ -11,6 +11,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from colonizer_config.errors import FolderError
 from colonizer_config.paths import EngineFolder, make_private
@@ -28,7 +29,7 @@ from colonizer_engines.host_names import HostNames
 from colonizer_engines.mothership.api.door import Door
 from colonizer_engines.mothership.api.local import engine_routes
 from colonizer_engines.mothership.api.presence import Presence
-from colonizer_engines.mothership.api.routes import Table
+from colonizer_engines.mothership.api.routes import Route, Table
 from colonizer_engines.mothership.api.table import ROUTES
 from colonizer_engines.mothership.boot import Folders
 from colonizer_engines.mothership.clock import SystemClock
@@ -70,8 +71,20 @@ class EngineOptions:
     """A descriptor that gets one line of JSON: `{"ready": true}`, or `{"error": "…"}`."""
 
 
-def run(options: EngineOptions) -> int:
-    """The exit code of the engine, once it has ended; 3 when another one has the folder."""
+class Guest(Protocol):
+    """What the engine's listeners serve beside the mothership."""
+
+    def routes(self, names: HostNames) -> Sequence[Route]:
+        """What it adds to the table; `names` are those by which clients may call this host."""
+        ...
+
+    async def run(self) -> None:
+        """Is there until it is cancelled, which is when the engine ends."""
+        ...
+
+
+def run(options: EngineOptions, guests: Sequence[Guest] = ()) -> int:
+    """The exit code of the engine, once it has ended; 3 when another one has the folder. The kernel is always there."""
     report = _Readiness(options.ready_fd)
     try:
         with ExitStack() as stack:
@@ -81,7 +94,7 @@ def run(options: EngineOptions) -> int:
             stack.enter_context(engine_lock(options.folder.lock, __version__))
             stack.callback(_close_log, open_log(options.folder.log))
             stack.push(_log_end)
-            asyncio.run(_serve(options, report, stack))
+            asyncio.run(_serve(options, guests, report, stack))
     except EngineHeld as problem:
         report.failed(str(problem), held=True)
         return EXIT_HELD
@@ -104,7 +117,7 @@ def _log_end(kind: object, problem: BaseException | None, trace: object) -> None
         _log.info("the engine has ended in order")
 
 
-async def _serve(options: EngineOptions, report: "_Readiness", stack: ExitStack) -> None:
+async def _serve(options: EngineOptions, guests: Sequence[Guest], report: "_Readiness", stack: ExitStack) -> None:
     token = kept_token(options.folder.token)
     store = Store.open(options.folder.mothership_db)
     stack.callback(store.close)
@@ -116,13 +129,13 @@ async def _serve(options: EngineOptions, report: "_Readiness", stack: ExitStack)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, life.stop)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    kernel = KernelService(options.folder.kernel_db, options.settings)
-    listeners = _listeners(options, mothership, presence, life, kernel, stack)
+    guests = (KernelService(options.folder.kernel_db, options.settings), *guests)
+    listeners = _listeners(options, mothership, presence, life, guests, stack)
     if options.bind is not None:
         mothership.scheduler.begin()
     failures: list[str] = []
     try:
-        await _live(mothership, life, kernel, listeners, report)
+        await _live(mothership, life, guests, listeners, report)
     except* MothershipError as problems:
         failures = [str(problem) for problem in problems.exceptions]
     if failures:
@@ -137,13 +150,13 @@ def _listeners(
     mothership: Mothership,
     presence: Presence,
     life: Life,
-    kernel: KernelService,
+    guests: Sequence[Guest],
     stack: ExitStack,
 ) -> _Listeners:
     """What answers on the private socket and, where it is asked for, on a port; all are open."""
     bound = () if options.bind is None else (options.bind[0],)
     names = HostNames((*bound, *options.allowed_hosts))
-    table = Table([*ROUTES, *engine_routes(life), *kernel.routes(names)])
+    table = Table([*ROUTES, *engine_routes(life), *(route for guest in guests for route in guest.routes(names))])
     private = Listener(Door(mothership, table, "private", presence, names))
     listeners = [(private, stack.enter_context(private_socket(options.socket)))]
     if options.bind is not None:
@@ -154,11 +167,11 @@ def _listeners(
 
 
 async def _live(
-    mothership: Mothership, life: Life, kernel: KernelService, listeners: _Listeners, report: "_Readiness"
+    mothership: Mothership, life: Life, guests: Sequence[Guest], listeners: _Listeners, report: "_Readiness"
 ) -> None:
     async with asyncio.TaskGroup() as tasks:
         colonies = tasks.create_task(mothership.serve(life.stopping))
-        kernel_serving = tasks.create_task(kernel.run())
+        visiting = [tasks.create_task(guest.run()) for guest in guests]
         serving = [tasks.create_task(listener.run_on(listening)) for listener, listening in listeners]
         tasks.create_task(life.watch())
         report.ready()
@@ -167,7 +180,8 @@ async def _live(
         # Clients see the agents stop before their connections end.
         await asyncio.wait([colonies])
         mothership.fleet.end_all_feeds()
-        kernel_serving.cancel()
+        for visit in visiting:
+            visit.cancel()
         for listener, _ in listeners:
             listener.stop()
         await asyncio.wait(serving)

@@ -1,8 +1,8 @@
-"""`colonizer kernel serve` on stdio, spoken to line by line."""
+"""A command that serves MCP on stdio, spoken to line by line."""
 
 import json
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -73,15 +73,14 @@ class Spoken:
 
 
 @contextmanager
-def spoken(*argv: str) -> Generator[Spoken]:
-    """A server that is there until the test is over."""
-    command = (*PROGRAM, "kernel", "serve", *argv)
+def spoken(*argv: str, program: Sequence[str] = PROGRAM, **environment: str) -> Generator[Spoken]:
+    """A command that is there until the test is over."""
     with subprocess.Popen(
-        command,
+        (*program, *argv),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=own_environment({}),
+        env=own_environment(environment),
     ) as process:
         try:
             yield Spoken(process)

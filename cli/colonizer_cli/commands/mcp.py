@@ -1,0 +1,83 @@
+"""`colonizer mcp`: the tools over colonies for agents, on stdin and stdout (spec 5)."""
+
+import signal
+import sys
+
+import click
+
+from colonizer_cli import output
+from colonizer_cli.failures import Failed
+from colonizer_cli.local import local_engine
+from colonizer_cli.mothership import Mothership
+from colonizer_cli.options import GlobalOptions, PlainCommand
+from colonizer_cli.targets import Targets
+from colonizer_client.errors import ClientError, EngineUnavailable
+from colonizer_client.mothership import calls
+from colonizer_config.paths import Paths
+from colonizer_server.scope import Scope, session_scope
+from colonizer_server.session import Session
+from colonizer_server.tools import startup_line
+
+_NEVER_ASKED = "the MCP stdio transport failed before the first message: stdin ended"
+
+
+@click.command(cls=PlainCommand)
+@click.option(
+    "--scope",
+    "asked",
+    type=click.Choice([scope.word for scope in Scope]),
+    help="How far the tools reach. Without it an owner's token gets read, and a scoped token what it says.",
+)
+@click.pass_obj
+def mcp(options: GlobalOptions, asked: str | None) -> None:
+    """Serve a mothership's colonies to an MCP client on stdin and stdout.
+
+    What the tools may do is the token's scope; --scope can lower it, and raises only what an owner's token starts with.
+    """
+    targets = Targets(options)
+    mothership = targets.one()
+    session = _session(mothership, None if asked is None else Scope.named(asked))
+    output.note(startup_line(session.scope))
+    # Whoever interrupts it has nothing to lose: what was answered was done.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if not _serve(targets.paths, session):
+        raise Failed(_NEVER_ASKED)
+
+
+def _session(mothership: Mothership, asked: Scope | None) -> Session:
+    try:
+        standing = mothership.ask(calls.standing())
+    except ClientError as problem:
+        # Whatever the reason, it ends with 1: nobody reads more of a server that does not start (spec 5.1).
+        raise Failed(f"cannot read this token's standing from the mothership: {problem}") from problem
+    return Session(session_scope(standing, asked), mothership.server, mothership.token, mothership.silence)
+
+
+def _serve(paths: Paths, session: Session) -> bool:
+    """Serves until stdin ends; whether anything was asked."""
+    engine = local_engine(paths)
+    try:
+        engine.ensure_running()
+    except EngineUnavailable as problem:
+        output.note(f"colonizer: warning: {problem}; serving from this process instead")
+        return _serve_alone(session)
+    from colonizer_cli.carrier import Carrier
+    from colonizer_engines.mcp_wire import COLONIES_PATH, SESSION
+
+    carrier = Carrier(engine, COLONIES_PATH, sys.stdout.buffer, {SESSION: session.to_header()})
+    carrier.carry(sys.stdin.buffer)
+    return carrier.was_asked
+
+
+def _serve_alone(session: Session) -> bool:
+    import asyncio
+
+    from colonizer_engines.serve import over_stdio
+    from colonizer_server.serve import ColonyServer
+    from colonizer_server.session import asking
+
+    async def serve() -> bool:
+        async with asking(session) as ask:
+            return await over_stdio(ColonyServer(ask, session.scope))
+
+    return asyncio.run(serve())

@@ -1,0 +1,87 @@
+"""What one client's session is: which mothership it asks, with which token, and how far its tools reach."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from colonizer_client.errors import LinkError
+from colonizer_client.mothership import wire
+from colonizer_client.mothership.calls import Ask, Call
+from colonizer_client.mothership.transport import Server, Transport, words_of
+from colonizer_config.address import HttpAddress, SocketAddress, SshAddress, parse_address
+from colonizer_config.errors import AddressError
+from colonizer_config.token import Token
+from colonizer_config.value import Value
+from colonizer_server.scope import Scope
+
+T = TypeVar("T")
+
+
+class Session(Value):
+    """A session, fixed when its client connects."""
+
+    scope: Scope
+    server: Server
+    token: Token
+    silence: str
+    """What is said when the mothership does not answer, up to the reason."""
+
+    def to_header(self) -> str:
+        """The session as it is told to the engine with each request; the engine's own mothership goes without token."""
+        told: dict[str, object] = {"scope": self.scope.word, "silence": self.silence}
+        if isinstance(self.server, HttpAddress):
+            told |= {"mothership": self.server.base_url, "token": self.token.reveal()}
+        return json.dumps(told)
+
+    @classmethod
+    def from_header(cls, header: str, own: SocketAddress, own_token: Token) -> "Session":
+        """The session that a carrier has told.
+
+        Raises:
+            AddressError: It names no mothership.
+            SecretError: It brings no token that could be one.
+            Unreadable: It is no JSON.
+        """
+        told = wire.mapping(wire.parse(header.encode()))
+        scope, silence = Scope.named(told.get("scope")), wire.line(told.get("silence"))
+        if "mothership" not in told:
+            return cls(scope, own, own_token, silence)
+        server = parse_address(wire.raw(told.get("mothership")))
+        if isinstance(server, SshAddress):
+            raise AddressError("a mothership behind ssh is asked through the near end of its tunnel")
+        return cls(scope, server, Token(wire.raw(told.get("token"))), silence)
+
+
+@asynccontextmanager
+async def asking(session: Session) -> AsyncGenerator[Ask]:
+    """What runs the session's calls, over connections that last as long as this."""
+    asker = _Asker(session)
+    try:
+        yield asker
+    finally:
+        await asker.close()
+
+
+class _Asker:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._transport: Transport | None = None
+
+    async def __call__(self, call: Call[T], /) -> T:
+        try:
+            if self._transport is None:
+                self._transport = await self._connect()
+            return await self._transport.run(call)
+        except LinkError as problem:
+            words = words_of(problem.__cause__ or problem)
+            raise type(problem)(f"{self._session.silence}: {words}") from problem
+
+    async def close(self) -> None:
+        if self._transport is not None:
+            await self._transport.close()
+
+    async def _connect(self) -> Transport:
+        from colonizer_client.mothership.http import open_transport  # httpx is loaded by who asks something
+
+        return await open_transport(self._session.server, self._session.token)
