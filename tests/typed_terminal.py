@@ -4,7 +4,7 @@ import os
 import pty
 import select
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from plain_command import LIMIT_S, PROGRAM, own_environment
@@ -41,10 +41,10 @@ class Typed:
 
 
 @contextmanager
-def typed(*argv: str) -> Generator[Typed]:
+def typed(*argv: str, program: Sequence[str] = PROGRAM) -> Generator[Typed]:
     """A command on a new terminal."""
     ours, theirs = pty.openpty()
-    command = (*PROGRAM[:1], "-c", _TAKE_TERMINAL, *PROGRAM, *argv)
+    command = (*PROGRAM[:1], "-c", _TAKE_TERMINAL, *program, *argv)
     with subprocess.Popen(
         command, stdin=theirs, stdout=theirs, stderr=theirs, env=own_environment({}), start_new_session=True
     ) as process:

@@ -1,7 +1,10 @@
 """Files that are replaced whole or not at all."""
 
 import contextlib
+import fcntl
 import os
+import stat
+from collections.abc import Generator
 from pathlib import Path
 
 
@@ -37,6 +40,33 @@ def write_atomically(path: Path, content: bytes, *, mode: int, owner: tuple[int,
             os.unlink(name)
         raise
     _sync_folder(path.parent)
+
+
+def rewrite(path: Path, content: bytes) -> None:
+    """Puts `content` in the place of the file, whose mode and owner stay; a new file is for its owner alone.
+
+    Raises:
+        OSError: As `write_atomically`.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        write_atomically(path, content, mode=0o600)
+    else:
+        write_atomically(path, content, mode=stat.S_IMODE(found.st_mode), owner=(found.st_uid, found.st_gid))
+
+
+@contextlib.contextmanager
+def only_writer(folder: Path) -> Generator[None]:
+    """Keeps our other processes from writing in the folder, such as between a comparison and a rename."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        # Some network file systems cannot lock a folder; the comparison then stands alone.
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,18 +1,11 @@
 """Changes of the settings file: what was asked, and nothing else."""
 
-import contextlib
-import fcntl
-import os
-import stat
-from collections.abc import Generator
 from pathlib import Path
 
-from tomlkit.exceptions import TOMLKitError
-
-from colonizer_config.atomic_write import write_atomically
+from colonizer_config.atomic_write import only_writer, rewrite
 from colonizer_config.errors import SettingsError
 from colonizer_config.settings import SETTINGS_LIMIT_BYTES, EndpointName, EndpointSettings, Settings, parse, read_text
-from colonizer_config.toml_edit import append_table, remove_table, remove_value, set_value
+from colonizer_config.toml_edit import append_table, edit_errors, remove_table, remove_value, set_value
 from colonizer_config.toml_text import KeyPath
 
 _ENDPOINTS = "endpoints"
@@ -59,7 +52,7 @@ class SettingsEdit:
         Raises:
             SettingsError: Its name is taken or reserved, or its values do not go together.
         """
-        with _tomlkit_errors(self._path):
+        with edit_errors(self._path.name):
             self._accept(append_table(self._text, _ENDPOINTS, _values(endpoint)))
 
     def replace_endpoint(self, name: EndpointName, endpoint: EndpointSettings) -> None:
@@ -72,7 +65,7 @@ class SettingsEdit:
         index = self._index(name)
         before, after = _values(self._settings.endpoints[index]), _values(endpoint)
         text = self._text
-        with _tomlkit_errors(self._path):
+        with edit_errors(self._path.name):
             for key in before.keys() - after.keys():
                 text = remove_value(text, (_ENDPOINTS, index, key))
             for key, value in after.items():
@@ -95,7 +88,7 @@ class SettingsEdit:
             raise SettingsError(f"{name} is the default endpoint: make another one the default first")
         if self._settings.kernel.bridge == name:
             raise SettingsError(f"outcomes of colonies are offered for {name}: change `bridge` under [kernel] first")
-        with _tomlkit_errors(self._path):
+        with edit_errors(self._path.name):
             self._accept(remove_table(self._text, _ENDPOINTS, index))
 
     def set_default_endpoint(self, name: EndpointName) -> None:
@@ -105,7 +98,7 @@ class SettingsEdit:
             SettingsError: There is none of that name, or it is no mothership.
         """
         if self._settings.default_endpoint != name:
-            with _tomlkit_errors(self._path):
+            with edit_errors(self._path.name):
                 self._accept(set_value(self._text, _DEFAULT, name))
 
     def set_key(self, action: str, key: str | None) -> None:
@@ -116,7 +109,7 @@ class SettingsEdit:
         """
         path: KeyPath = ("keys", action)
         if self._settings.keys.get(action) != key:
-            with _tomlkit_errors(self._path):
+            with edit_errors(self._path.name):
                 self._accept(remove_value(self._text, path) if key is None else set_value(self._text, path, key))
 
     def save(self) -> Settings:
@@ -131,10 +124,10 @@ class SettingsEdit:
         try:
             target = self._path.resolve()
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with _only_writer(target.parent):
+            with only_writer(target.parent):
                 if read_text(self._path) != self._opened:
                     raise SettingsError(f"{self._path} was changed meanwhile: nothing was written, look at it again")
-                _replace(target, self._text)
+                rewrite(target, self._text.encode())
         except OSError as problem:
             raise SettingsError(f"cannot write {self._path}: {problem.strerror or problem}") from problem
         self._opened = self._text
@@ -169,34 +162,3 @@ def _values(endpoint: EndpointSettings) -> dict[str, object]:
         "tags": list(endpoint.tags),
     }
     return {key: value for key, value in rows.items() if value}
-
-
-def _replace(target: Path, text: str) -> None:
-    try:
-        found = target.stat()
-    except FileNotFoundError:
-        write_atomically(target, text.encode(), mode=0o600)
-    else:
-        owner = (found.st_uid, found.st_gid)
-        write_atomically(target, text.encode(), mode=stat.S_IMODE(found.st_mode), owner=owner)
-
-
-@contextlib.contextmanager
-def _only_writer(folder: Path) -> Generator[None]:
-    """Keeps our other processes from writing between the comparison and the rename."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        # Some network file systems cannot lock a folder; the comparison then stands alone.
-        with contextlib.suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
-@contextlib.contextmanager
-def _tomlkit_errors(path: Path) -> Generator[None]:
-    try:
-        yield
-    except TOMLKitError as problem:
-        raise SettingsError(f"cannot edit {path.name}: {problem}") from problem

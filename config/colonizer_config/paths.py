@@ -118,6 +118,11 @@ class Paths(Value):
         return self.config / "tokens"
 
     @property
+    def entries(self) -> Path:
+        """The folder of what was changed in the settings of other programs, so that it can be taken back."""
+        return self.engine.root / "entries"
+
+    @property
     def engine(self) -> EngineFolder:
         """The folder of this person's local engine."""
         return EngineFolder(self.data / "local")

@@ -5,9 +5,7 @@ later. The error names the line and the nearest valid key.
 """
 
 import os
-import re
 import stat
-import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +16,7 @@ from msgspec import field
 from colonizer_config.address import Address, StdioAddress, parse_address
 from colonizer_config.errors import AddressError, SettingsError
 from colonizer_config.schema import At, choice, command, count, flag, named, nearest, several, table, text
+from colonizer_config.toml_text import toml_values
 from colonizer_config.value import Value
 
 EndpointName = NewType("EndpointName", str)
@@ -218,30 +217,20 @@ def parse(source: str, file: str) -> Settings:
     Raises:
         SettingsError: It is no TOML, or a key or value in it is wrong.
     """
-    try:
-        values = tomllib.loads(source)
-    except RecursionError:
-        raise SettingsError(f"{file} is nested too deeply") from None
-    except ValueError as problem:
-        # Besides its own errors the parser lets through those of Python's numbers, which have no line.
-        said = re.fullmatch(r"(.*?) \(at line (\d+), column \d+\)", str(problem), re.DOTALL)
-        line = int(said[2]) if said else len(source.splitlines()) or 1
-        words = said[1] if said else str(problem)
-        raise SettingsError(f"{file}, line {line}: this is not TOML: {words}", line=line) from None
-    return SCHEMA(values, At(file, source))
+    return SCHEMA(toml_values(source, file), At(file, source))
 
 
-def read_text(path: Path) -> str | None:
+def read_text(path: Path, limit_bytes: int = SETTINGS_LIMIT_BYTES) -> str | None:
     """The text of a settings file with its own line ends, or None where there is none.
 
     Raises:
         SettingsError: It cannot be read, is too large, or is not UTF-8.
     """
-    content = _read_bytes(path)
+    content = _read_bytes(path, limit_bytes)
     if content is None:
         return None
-    if len(content) > SETTINGS_LIMIT_BYTES:
-        raise SettingsError(f"{path} is larger than {SETTINGS_LIMIT_BYTES // 1024} KiB: is it the settings file?")
+    if len(content) > limit_bytes:
+        raise SettingsError(f"{path} is larger than {limit_bytes // 1024} KiB: is it the settings file?")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -249,14 +238,14 @@ def read_text(path: Path) -> str | None:
         raise SettingsError(f"{path.name}, line {line}: this is not UTF-8", line=line) from None
 
 
-def _read_bytes(path: Path) -> bytes | None:
+def _read_bytes(path: Path, limit_bytes: int) -> bytes | None:
     """At most one byte more than the limit."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise SettingsError(f"{path} is not a file")
-            return os.read(handle, SETTINGS_LIMIT_BYTES + 1)
+            return os.read(handle, limit_bytes + 1)
         finally:
             os.close(handle)
     except FileNotFoundError:

@@ -5,12 +5,15 @@ order or spacing of any other line can change. tomlkit for a whole file counts t
 before it, and loses or misplaces it when tables come and go. Each function takes and gives a valid text.
 """
 
+import contextlib
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, cast
 
 import tomlkit
+from tomlkit.exceptions import TOMLKitError
 
+from colonizer_config.errors import SettingsError
 from colonizer_config.toml_text import KeyPath, Statement, statements
 
 
@@ -37,6 +40,20 @@ def remove_value(text: str, path: KeyPath) -> str:
     return _spliced(rows, holder, holder + 1, "" if whole else _changed(rows[holder], path, _delete))
 
 
+def set_tree(text: str, path: KeyPath, values: Mapping[str, object]) -> str:
+    """The text with a table at `path` that holds these values alone, and tables in it for those that are mappings."""
+    holder = _holder(statements(text), path)
+    if holder is not None:
+        return set_value(text, path, _inline(values))
+    text = remove_tree(text, path)
+    for key, value in values.items():
+        if isinstance(value, Mapping) and value:
+            text = set_tree(text, (*path, key), cast(Mapping[str, object], value))
+        else:
+            text = set_value(text, (*path, key), _inline({}) if isinstance(value, Mapping) else value)
+    return text
+
+
 def append_table(text: str, name: str, values: Mapping[str, object]) -> str:
     """The text with one more table in the array of tables `name`, after the others."""
     rows = statements(text)
@@ -44,10 +61,7 @@ def append_table(text: str, name: str, values: Mapping[str, object]) -> str:
     if holder is not None:
 
         def append(container: Any, key: str | int) -> None:
-            table = tomlkit.inline_table()
-            for inner, value in values.items():
-                table[inner] = value
-            container[key].append(table)
+            container[key].append(_inline(values))
 
         return _spliced(rows, holder, holder + 1, _changed(rows[holder], (name,), append))
     end = _line_end(text)
@@ -65,7 +79,43 @@ def remove_table(text: str, name: str, index: int) -> str:
     if holder is not None:
         return _spliced(rows, holder, holder + 1, _changed(rows[holder], path, _delete))
     inside = [place for place, row in enumerate(rows) if row.path[:2] == path]
-    first, after = inside[0], inside[-1] + 1
+    return _cut(rows, inside[0], inside[-1] + 1)
+
+
+def remove_tree(text: str, path: KeyPath) -> str:
+    """The text without all that is at `path` and under it, wherever its tables stand, and the comments in them."""
+    rows = statements(text)
+    holder = _holder(rows, path)
+    if holder is not None and len(rows[holder].path) <= len(path):
+        return remove_value(text, path)
+    inside = [place for place, row in enumerate(rows) if row.path[: len(path)] == path]
+    while inside:
+        first = after = inside.pop()
+        after += 1
+        while inside and all(row.table[: len(path)] == path for row in rows[inside[-1] : first]):
+            first = inside.pop()
+        rows = statements(_cut(rows, first, after))
+    return "".join(row.text for row in rows)
+
+
+@contextlib.contextmanager
+def edit_errors(file: str) -> Generator[None]:
+    """Turns what tomlkit raises into a `SettingsError`; `file` is the name that it gives the file."""
+    try:
+        yield
+    except TOMLKitError as problem:
+        raise SettingsError(f"cannot edit {file}: {problem}") from problem
+
+
+def _inline(values: Mapping[str, object]) -> Any:
+    table = tomlkit.inline_table()
+    for key, value in values.items():
+        table[key] = _inline(cast(Mapping[str, object], value)) if isinstance(value, Mapping) else value
+    return table
+
+
+def _cut(rows: Sequence[Statement], first: int, after: int) -> str:
+    """The text without those statements, and without a blank line that parted them from others."""
     if after == len(rows):
         while first and _is_blank(rows[first - 1]):
             first -= 1

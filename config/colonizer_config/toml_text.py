@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
+from colonizer_config.errors import SettingsError
 from colonizer_config.value import Value
 
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -51,6 +52,24 @@ class Statement(Value):
     def keys(self) -> KeyPath:
         """The entry's key as it is written, relative to its table."""
         return self.path[len(self.table) :]
+
+
+def toml_values(text: str, file: str) -> dict[str, Any]:
+    """What a TOML text says; `file` is the name that errors give it.
+
+    Raises:
+        SettingsError: It is no TOML.
+    """
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise SettingsError(f"{file} is nested too deeply") from None
+    except ValueError as problem:
+        # Besides its own errors the parser lets through those of Python's numbers, which have no line.
+        said = re.fullmatch(r"(.*?) \(at line (\d+), column \d+\)", str(problem), re.DOTALL)
+        line = int(said[2]) if said else len(text.splitlines()) or 1
+        words = said[1] if said else str(problem)
+        raise SettingsError(f"{file}, line {line}: this is not TOML: {words}", line=line) from None
 
 
 def statements(text: str) -> tuple[Statement, ...]:
