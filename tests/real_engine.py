@@ -75,6 +75,14 @@ def real_engine() -> Generator[RealEngine]:
                 time.sleep(0.01)
 
 
+def freeze(pid: int) -> None:
+    """Stops a process where it is; it is so when this returns."""
+    process = psutil.Process(pid)
+    process.suspend()
+    while process.status() != psutil.STATUS_STOPPED:
+        time.sleep(0.001)
+
+
 def is_alive(process: psutil.Process) -> bool:
     """Whether it still does anything; who should bury the dead is another matter, and may take seconds."""
     try:

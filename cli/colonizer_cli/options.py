@@ -23,6 +23,11 @@ class GlobalOptions(Value):
     as_json: bool = False
 
 
+def global_options_of(ctx: click.Context) -> GlobalOptions:
+    """What was given so far."""
+    return GlobalOptions(**ctx.meta.get(_GIVEN, {}))
+
+
 class PlainCommand(click.Command):
     """A command with the global options; its callback gets them by `click.pass_obj`.
 
@@ -40,7 +45,7 @@ class PlainCommand(click.Command):
         for name in given.keys() - set(self.takes):
             called = ctx.command_path.partition(" ")[2]
             raise click.UsageError(f"{_FLAGS[name]} only applies to the client commands, not `colonizer {called}`", ctx)
-        ctx.obj = GlobalOptions(**given)
+        ctx.obj = global_options_of(ctx)
         return super().invoke(ctx)
 
 

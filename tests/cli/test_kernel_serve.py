@@ -17,7 +17,7 @@ from colonizer_engines.kernel.kernel import Kernel
 from colonizer_engines.kernel.rules import SEED
 from colonizer_engines.kernel.store import Store
 from plain_command import LIMIT_S, colonizer, own_environment, process, started
-from real_engine import RealEngine, real_engine
+from real_engine import RealEngine, freeze, real_engine
 from real_sshd import free_port
 from recorded import Json
 from spoken_server import INITIALIZE, INITIALIZED, OUTCOME, file_of, spoken
@@ -40,7 +40,7 @@ _HEADERS = {"accept": "application/json, text/event-stream"}
 def killed(engine: RealEngine) -> Generator[None]:
     """What is done inside reaches an engine that answers nothing any more, and is killed then."""
     pid = engine.pid()
-    os.kill(pid, signal.SIGSTOP)
+    freeze(pid)
     yield
     os.kill(pid, signal.SIGKILL)
 

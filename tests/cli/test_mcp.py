@@ -15,7 +15,7 @@ from mcp_types import CallToolResult, TextContent
 
 from colonizer_config.paths import Paths
 from plain_command import own_environment, process
-from real_engine import real_engine
+from real_engine import freeze, real_engine
 from real_git import new_clone
 from recorded import Json
 from scripted_mothership import Reply, scripted_mothership
@@ -113,7 +113,7 @@ def test_what_was_under_way_when_the_engine_died_is_told_and_never_sent_again() 
             agent.open()
             assert words(agent.ask("tools/call", name="stop_colony", arguments={"id": "a"})) == "a: stopped"
             pid = engine.pid()
-            os.kill(pid, signal.SIGSTOP)
+            freeze(pid)
             lost = agent.send("tools/call", name="stop_colony", arguments={"id": "a"})
             os.kill(pid, signal.SIGKILL)
             told = agent.hear()

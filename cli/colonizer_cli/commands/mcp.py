@@ -7,9 +7,10 @@ import click
 
 from colonizer_cli import output
 from colonizer_cli.failures import Failed
+from colonizer_cli.lazy_group import LazyGroup
 from colonizer_cli.local import local_engine
 from colonizer_cli.mothership import Mothership
-from colonizer_cli.options import GlobalOptions, PlainCommand
+from colonizer_cli.options import ALL, global_options_of
 from colonizer_cli.targets import Targets
 from colonizer_client.errors import ClientError, EngineUnavailable
 from colonizer_client.mothership import calls
@@ -21,22 +22,29 @@ from colonizer_server.tools import startup_line
 _NEVER_ASKED = "the MCP stdio transport failed before the first message: stdin ended"
 
 
-@click.command(cls=PlainCommand)
+_COMMANDS = {"install": "mcp_install:install", "uninstall": "mcp_install:uninstall"}
+
+
+@click.group(cls=LazyGroup, commands_in=_COMMANDS, shown=ALL, invoke_without_command=True)
 @click.option(
     "--scope",
     "asked",
     type=click.Choice([scope.word for scope in Scope]),
     help="How far the tools reach. Without it an owner's token gets read, and a scoped token what it says.",
 )
-@click.pass_obj
-def mcp(options: GlobalOptions, asked: str | None) -> None:
+@click.pass_context
+def mcp(ctx: click.Context, asked: str | None) -> None:
     """Serve a mothership's colonies to an MCP client on stdin and stdout.
 
     What the tools may do is the token's scope; --scope can lower it, and raises only what an owner's token starts with.
+    `install` writes this server into the settings of a client, `uninstall` takes it out again.
     """
-    targets = Targets(options)
-    mothership = targets.one()
-    session = _session(mothership, None if asked is None else Scope.named(asked))
+    if ctx.invoked_subcommand is not None:
+        if asked is not None:
+            raise click.UsageError(f"--scope goes after `{ctx.invoked_subcommand}`", ctx)
+        return
+    targets = Targets(global_options_of(ctx))
+    session = _session(targets.one(), None if asked is None else Scope.named(asked))
     output.note(startup_line(session.scope))
     # Whoever interrupts it has nothing to lose: what was answered was done.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

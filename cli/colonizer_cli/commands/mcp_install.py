@@ -20,8 +20,7 @@ from colonizer_config.address import HttpAddress
 from colonizer_config.entry_edit import EntryEdit
 from colonizer_config.paths import Paths
 from colonizer_config.token import Token
-
-SCOPES = ("read", "operate", "launch")
+from colonizer_server.scope import Scope
 
 _TOKEN_SHOWN = "col_…"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -49,7 +48,9 @@ def _of_one_entry(command: Command) -> Command:
 @click.command(cls=PlainCommand, takes=(HOST, TOKEN_FILE))
 @_of_one_entry
 @click.option(
-    "--scope", type=click.Choice(SCOPES), help="How much the client's agents may do, else what the token may."
+    "--scope",
+    type=click.Choice([scope.word for scope in Scope]),
+    help="How much the client's agents may do, else what the token may.",
 )
 @click.option("--with-token", is_flag=True, help="Write a token there too, in plain text.")
 @click.option("--print", "only_print", is_flag=True, help="Show what would be written, and write nothing.")
