@@ -123,9 +123,10 @@ async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
 
 async def settled(pilot: Pilot[None]) -> None:
     """Returns when the screen has come to rest: messages pass from queue to queue, and pictures come by a timer."""
-    before = ""
-    while before != (before := screen_text(pilot)):
+    looks = ["", "", screen_text(pilot)]
+    while len({*looks}) > 1:
         await pilot.pause(0.05)
+        looks = [*looks[1:], screen_text(pilot)]
 
 
 def screen_text(pilot: Pilot[None]) -> str:
