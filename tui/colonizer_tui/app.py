@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import shutil
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -11,6 +12,7 @@ from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult
 from textual.filter import LineFilter
+from textual.geometry import Size
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.widget import Widget
@@ -141,6 +143,11 @@ class CockpitApp(App[None]):
                 self.deck.show_again()
                 self._kernel_reading.follow()
                 return
+        if isinstance(event, events.Resize) and not self.is_headless and event.pixel_size is None:
+            # Where the signal of another size interrupts the handler of the one before, Textual (8.2) tells the sizes
+            # in the wrong order, and would go on with the older one.
+            size = Size(*shutil.get_terminal_size())
+            event = events.Resize(size, size)
         if isinstance(event, events.MouseDown | events.Resize) and self.deck.jump.is_on:
             self.deck.jump.end()
         await super().on_event(event)
