@@ -72,8 +72,8 @@ class ColoniesService:
         from colonizer_server.session import asking
 
         session = self._session(request)
-        async with asking(session) as ask:
-            yield ColonyServer(ask, session.scope)
+        async with asking(session) as mothership:
+            yield ColonyServer(mothership, session.scope)
 
     def _session(self, request: Request) -> "Session":
         from colonizer_client.errors import Unreadable

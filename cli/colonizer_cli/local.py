@@ -34,3 +34,8 @@ def agent_env(settings: Settings, agent: str) -> dict[str, str]:
     """The values of the variables that an agent's settings name, as far as this environment has them."""
     chosen = settings.agents.get(agent or settings.default_agent)
     return {} if chosen is None else {name: os.environ[name] for name in chosen.env if name in os.environ}
+
+
+def agents_env(settings: Settings) -> dict[str, str]:
+    """The same of all agents, for who does not know yet which one it will be; the engine gives each its own."""
+    return {name: value for agent in settings.agents for name, value in agent_env(settings, agent).items()}

@@ -27,12 +27,11 @@ from mcp_types import (
 from mcp_types import Tool as ListedTool
 
 from colonizer_client.errors import ClientError
-from colonizer_client.mothership.calls import Ask
 from colonizer_config.version import __version__
 from colonizer_server.arguments import read, schema_of
 from colonizer_server.errors import ToolError
 from colonizer_server.scope import Scope
-from colonizer_server.tools import Tool, tools_at
+from colonizer_server.tools import Mothership, Tool, tools_at
 
 SERVER_NAME = "colonizer"
 
@@ -47,7 +46,7 @@ INSTRUCTIONS = (
 class ColonyServer(Server[Any]):
     """The tools of one session, which asks one mothership with one token."""
 
-    def __init__(self, ask: Ask, scope: Scope) -> None:
+    def __init__(self, mothership: Mothership, scope: Scope) -> None:
         super().__init__(
             SERVER_NAME,
             version=__version__,
@@ -59,7 +58,7 @@ class ColonyServer(Server[Any]):
             on_list_resource_templates=_no_templates,
             on_completion=_no_completion,
         )
-        self._ask = ask
+        self._mothership = mothership
         self._tools = {tool.name: tool for tool in tools_at(scope)}
         # In place of the SDK's telemetry, which nobody here collects.
         self.middleware[:] = [_in_words]
@@ -86,7 +85,7 @@ class ColonyServer(Server[Any]):
         if tool is None:
             raise MCPError(code=INVALID_PARAMS, message="tool not found")
         try:
-            return _result(await tool.work(self._ask, read(tool.parameters, params.arguments or {})))
+            return _result(await tool.work(self._mothership, read(tool.parameters, params.arguments or {})))
         except (ToolError, ClientError) as problem:
             return _result(str(problem), is_error=True)
 

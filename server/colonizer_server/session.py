@@ -1,19 +1,20 @@
 """What one client's session is: which mothership it asks, with which token, and how far its tools reach."""
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from colonizer_client.errors import LinkError
 from colonizer_client.mothership import wire
-from colonizer_client.mothership.calls import Ask, Call
+from colonizer_client.mothership.calls import Call
 from colonizer_client.mothership.transport import Server, Transport, words_of
 from colonizer_config.address import HttpAddress, SocketAddress, SshAddress, parse_address
 from colonizer_config.errors import AddressError
 from colonizer_config.token import Token
 from colonizer_config.value import Value
 from colonizer_server.scope import Scope
+from colonizer_server.tools import Mothership
 
 T = TypeVar("T")
 
@@ -26,12 +27,16 @@ class Session(Value):
     token: Token
     silence: str
     """What is said when the mothership does not answer, up to the reason."""
+    agent_env: Mapping[str, str] = {}
+    """Values of the person's shell for agents, where the mothership is the local engine's."""
 
     def to_header(self) -> str:
         """The session as it is told to the engine with each request; the engine's own mothership goes without token."""
         told: dict[str, object] = {"scope": self.scope.word, "silence": self.silence}
         if isinstance(self.server, HttpAddress):
             told |= {"mothership": self.server.base_url, "token": self.token.reveal()}
+        else:
+            told["agent_env"] = dict(self.agent_env)
         return json.dumps(told)
 
     @classmethod
@@ -46,7 +51,9 @@ class Session(Value):
         told = wire.mapping(wire.parse(header.encode()))
         scope, silence = Scope.named(told.get("scope")), wire.line(told.get("silence"))
         if "mothership" not in told:
-            return cls(scope, own, own_token, silence)
+            given = wire.mapping(told.get("agent_env"))
+            values = {name: value for name, value in given.items() if isinstance(value, str)}
+            return cls(scope, own, own_token, silence, values)
         server = parse_address(wire.raw(told.get("mothership")))
         if isinstance(server, SshAddress):
             raise AddressError("a mothership behind ssh is asked through the near end of its tunnel")
@@ -54,11 +61,11 @@ class Session(Value):
 
 
 @asynccontextmanager
-async def asking(session: Session) -> AsyncGenerator[Ask]:
-    """What runs the session's calls, over connections that last as long as this."""
+async def asking(session: Session) -> AsyncGenerator[Mothership]:
+    """The session's mothership, over connections that last as long as this."""
     asker = _Asker(session)
     try:
-        yield asker
+        yield Mothership(asker, session.agent_env)
     finally:
         await asker.close()
 

@@ -15,12 +15,22 @@ from colonizer_server.arguments import Arguments, Parameter
 from colonizer_server.errors import ToolError
 from colonizer_server.scope import Scope
 
-Work = Callable[[Ask, Arguments], Awaitable[str]]
-
 NO_QUESTION = "no question is pending for this colony"
 
 _NOWHERE = EndpointName("")
 """The endpoint in the rows of this face, which speaks of one mothership only and shows no row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mothership:
+    """What the tools of a session ask."""
+
+    ask: Ask
+    agent_env: Mapping[str, str]
+    """Values of the person's shell for agents; for the local engine's private socket only."""
+
+
+Work = Callable[[Mothership, Arguments], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +54,9 @@ class Tool:
         return self.scope is Scope.READ
 
 
-async def _list_colonies(ask: Ask, given: Arguments) -> str:
+async def _list_colonies(mothership: Mothership, given: Arguments) -> str:
     org, status = given.maybe_text("org"), given.maybe_text("status")
-    rows = map(wire.mapping, wire.sequence(await ask(calls.colonies(_NOWHERE).as_json())))
+    rows = map(wire.mapping, wire.sequence(await mothership.ask(calls.colonies(_NOWHERE).as_json())))
     return as_json([_row(row) for row in rows if _is_of(row, org) and _is_in(row, status)])
 
 
@@ -64,18 +74,18 @@ def _is_in(row: Mapping[str, object], status: str | None) -> bool:
     return status is None or wire.raw(row.get("status")).lower() == status.lower()
 
 
-async def _colony_status(ask: Ask, given: Arguments) -> str:
-    return as_json(await ask(calls.colony(_NOWHERE, _colony(given)).as_json()))
+async def _colony_status(mothership: Mothership, given: Arguments) -> str:
+    return as_json(await mothership.ask(calls.colony(_NOWHERE, _colony(given)).as_json()))
 
 
-async def _colony_question(ask: Ask, given: Arguments) -> str:
-    question = await ask(calls.open_question_as_json(_colony(given)))
+async def _colony_question(mothership: Mothership, given: Arguments) -> str:
+    question = await mothership.ask(calls.open_question_as_json(_colony(given)))
     return NO_QUESTION if question is None else as_json(question)
 
 
-async def _colony_pr(ask: Ask, given: Arguments) -> str:
+async def _colony_pr(mothership: Mothership, given: Arguments) -> str:
     colony = _colony(given)
-    fields = wire.mapping(await ask(calls.colony(_NOWHERE, colony).as_json()))
+    fields = wire.mapping(await mothership.ask(calls.colony(_NOWHERE, colony).as_json()))
     url, status, checks = fields.get("pr_url"), fields.get("status"), fields.get("ci_state")
     if not isinstance(url, str):
         return f"{safe_line(colony)}: no pull request yet"
@@ -83,33 +93,33 @@ async def _colony_pr(ask: Ask, given: Arguments) -> str:
     return f"{safe_line(url)} — {state}" + (f" (checks {safe_line(checks)})" if isinstance(checks, str) else "")
 
 
-async def _colony_diff(ask: Ask, given: Arguments) -> str:
-    fields = wire.mapping(await ask(calls.diff(_colony(given)).as_json()))
+async def _colony_diff(mothership: Mothership, given: Arguments) -> str:
+    fields = wire.mapping(await mothership.ask(calls.diff(_colony(given)).as_json()))
     keys = ("id", "repo", "base", "files", "added", "removed", "diff", "truncated")
     left_out = {"diff"} if given.flag("stat_only") else set[str]()
     return as_json({key: fields.get(key) for key in keys if key not in left_out})
 
 
-async def _search_repo_map(ask: Ask, given: Arguments) -> str:
+async def _search_repo_map(mothership: Mothership, given: Arguments) -> str:
     repo = given.text("repo")
     if "/" not in repo:
         raise ToolError("the repository is owner/repo")
-    stored = stored_map(await ask(calls.repository_map(repo)))
+    stored = stored_map(await mothership.ask(calls.repository_map(repo)))
     if stored is None:
         raise ToolError(f"{safe_line(repo)} has no architecture map yet: draw one from the cockpit's Map view")
     return as_json(search(stored, given.text("query")))
 
 
-async def _answer_colony(ask: Ask, given: Arguments) -> str:
+async def _answer_colony(mothership: Mothership, given: Arguments) -> str:
     colony = _colony(given)
-    asked = await ask(calls.open_question_as_json(colony))
+    asked = await mothership.ask(calls.open_question_as_json(colony))
     if asked is None:
         raise ToolError(NO_QUESTION)
     try:
         body = matched(decode.open_question(asked), given.text("answer"))
     except Unreadable as problem:
         raise ToolError(f"the question came back in a shape this server cannot read: {problem}") from problem
-    await ask(calls.answer(colony, body))
+    await mothership.ask(calls.answer(colony, body))
     if body.response is not None:
         return f"{safe_line(colony)}: answer sent, sent a free-text note"
     chosen = next(iter(body.answers.values()))
@@ -117,20 +127,20 @@ async def _answer_colony(ask: Ask, given: Arguments) -> str:
     return f'{safe_line(colony)}: answer sent, chose "{safe_line(label)}"'
 
 
-async def _stop_colony(ask: Ask, given: Arguments) -> str:
+async def _stop_colony(mothership: Mothership, given: Arguments) -> str:
     colony = _colony(given)
-    stopped = wire.mapping(await ask(calls.stop(_NOWHERE, colony).as_json()))
+    stopped = wire.mapping(await mothership.ask(calls.stop(_NOWHERE, colony).as_json()))
     return f"{safe_line(colony)}: {wire.line(stopped.get('result')) or 'stopped'}"
 
 
-async def _resume_colony(ask: Ask, given: Arguments) -> str:
+async def _resume_colony(mothership: Mothership, given: Arguments) -> str:
     colony = _colony(given)
-    resumed = wire.mapping(await ask(calls.resume(_NOWHERE, colony).as_json()))
+    resumed = wire.mapping(await mothership.ask(calls.resume(_NOWHERE, colony, mothership.agent_env).as_json()))
     return f"{safe_line(colony)}: resumed ({wire.line(resumed.get('status')) or 'queued'})"
 
 
-async def _launch_colony(ask: Ask, given: Arguments) -> str:
-    body = {
+async def _launch_colony(mothership: Mothership, given: Arguments) -> str:
+    body: dict[str, object] = {
         "repo": given.text("repo"),
         "issue": given.maybe_number("issue"),
         "instructions": given.maybe_text("task") or "",
@@ -138,7 +148,9 @@ async def _launch_colony(ask: Ask, given: Arguments) -> str:
         "model_override": given.maybe_text("model"),
         **{name: given.flag(name) for name in ("allow_duplicate", "queue_behind_holder", "allow_epic")},
     }
-    launched = wire.mapping(await ask(calls.launch_as_json(body)))
+    if mothership.agent_env:
+        body["agent_env"] = dict(mothership.agent_env)
+    launched = wire.mapping(await mothership.ask(calls.launch_as_json(body)))
     return as_json({"id": launched.get("id"), "status": launched.get("status")})
 
 

@@ -13,8 +13,13 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
+from colonizer_config.address import HttpAddress, SocketAddress
 from colonizer_config.paths import Paths
-from plain_command import own_environment, process
+from colonizer_config.token import Token
+from colonizer_server.scope import Scope
+from colonizer_server.serve import ColonyServer
+from colonizer_server.session import Session, asking
+from plain_command import own_environment
 from real_engine import freeze, real_engine
 from real_git import new_clone
 from recorded import Json
@@ -44,9 +49,9 @@ async def test_a_colony_is_launched_answered_stopped_and_resumed_by_a_client_of_
 ) -> None:
     clone = new_clone(tmp_path / "clone")
     with real_engine():
-        assert process("repo", "add", str(clone.path), "--as", "acme/clone").exit == 0
         command = ["-m", "colonizer_cli.main", "mcp", "--scope", "launch"]
-        server = StdioServerParameters(command=sys.executable, args=command, env=own_environment({}))
+        # The repository that it stands in is known from then on.
+        server = StdioServerParameters(command=sys.executable, args=command, env=own_environment({}), cwd=clone.path)
         async with Client(stdio_client(server), mode=mode) as client:
             assert client.protocol_version == ("2026-07-28" if mode == "auto" else "2025-11-25")
             assert client.server_info is not None
@@ -61,7 +66,7 @@ async def test_a_colony_is_launched_answered_stopped_and_resumed_by_a_client_of_
             async def call(tool: str, **arguments: object) -> str:
                 return said(await client.call_tool(tool, arguments))
 
-            launched = json.loads(await call("launch_colony", repo="acme/clone", task="Say hello"))
+            launched = json.loads(await call("launch_colony", repo="local/clone", task="Say hello"))
             colony = launched["id"]
             while not (asked := await call("colony_question", id=colony)).startswith("{"):
                 assert asked == "no question is pending for this colony"
@@ -123,6 +128,31 @@ def test_what_was_under_way_when_the_engine_died_is_told_and_never_sent_again() 
             assert words(agent.ask("tools/call", name="colony_status", arguments={"id": "a"})) == "no such session"
             assert agent.end() == (0, b"colonizer mcp: serving 9 of 10 tools at scope operate\n")
         assert [one.path for one in mothership.asked if one.method == "POST"] == ["/api/sessions/a/stop"]
+
+
+@pytest.mark.anyio
+async def test_the_local_engine_alone_is_given_what_agents_need_of_the_shell(tmp_path: Path) -> None:
+    replies = {
+        ("POST", "/api/sessions"): Reply.json({"id": "a", "status": "queued"}),
+        ("POST", "/api/sessions/a/resume"): Reply.json({"status": "queued"}),
+    }
+    for place, given in ((tmp_path / "s", {"MODEL_KEY": "k"}), (None, {})):
+        with scripted_mothership(replies, place) as mothership:
+            own = SocketAddress(tmp_path / "s")
+            server = own if place else HttpAddress("http", "127.0.0.1", int(mothership.port))
+            told = Session(Scope.LAUNCH, server, Token("a-token"), "", {"MODEL_KEY": "k"}).to_header()
+            session = Session.from_header(told, own, Token("a-token"))
+            async with asking(session) as asked, Client(ColonyServer(asked, session.scope)) as client:
+                await client.call_tool("launch_colony", {"repo": "acme/widgets"})
+                await client.call_tool("resume_colony", {"id": "a"})
+        launched, resumed = (one.sent or {} for one in mothership.asked)
+        assert isinstance(launched, dict)
+        assert isinstance(resumed, dict)
+        assert launched.pop("agent_env", {}) == resumed.get("agent_env", {}) == given
+        assert list(launched) == [
+            *("repo", "issue", "instructions", "autopilot", "model_override"),
+            *("allow_duplicate", "queue_behind_holder", "allow_epic"),
+        ]
 
 
 def test_where_no_engine_can_run_the_process_serves_by_itself() -> None:

@@ -143,7 +143,7 @@ async def test_launches_are_guarded_and_answered_as_recorded(tmp_path: Path) -> 
         new_clone(tmp_path / "widgets")
         await mothership.mothership.repositories.add(tmp_path / "widgets", "acme/widgets")
         session = Session(Scope.LAUNCH, SocketAddress(mothership.socket), Token(OWNER), "it does not answer")
-        async with asking(session) as ask, Client(ColonyServer(ask, session.scope)) as client:
+        async with asking(session) as mothership_asked, Client(ColonyServer(mothership_asked, session.scope)) as client:
             for one in cast("list[Json]", ROWS[LAUNCHES]["exchange"])[2:]:
                 asked, expected = one["send"]["params"], one["recv"]["result"]
                 answer = await client.call_tool(asked["name"], asked["arguments"])

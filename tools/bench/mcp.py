@@ -37,8 +37,8 @@ from colonizer_server.serve import ColonyServer
 from colonizer_server.session import Session, asking
 async def main():
     server = parse_host(os.environ["COLONIZER_BIND"])
-    async with asking(Session(Scope.READ, server, Token(os.environ["COLONIZER_TOKEN"]), "")) as ask:
-        await over_stdio(ColonyServer(ask, Scope.READ))
+    async with asking(Session(Scope.READ, server, Token(os.environ["COLONIZER_TOKEN"]), "")) as mothership:
+        await over_stdio(ColonyServer(mothership, Scope.READ))
 asyncio.run(main())
 """,
 )

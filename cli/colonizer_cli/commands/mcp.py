@@ -2,13 +2,15 @@
 
 import signal
 import sys
+from collections.abc import Mapping
+from contextlib import suppress
 
 import click
 
 from colonizer_cli import output
 from colonizer_cli.failures import Failed
 from colonizer_cli.lazy_group import LazyGroup
-from colonizer_cli.local import local_engine
+from colonizer_cli.local import agents_env, local_engine, repository_here
 from colonizer_cli.mothership import Mothership
 from colonizer_cli.options import ALL, global_options_of
 from colonizer_cli.targets import Targets
@@ -44,7 +46,9 @@ def mcp(ctx: click.Context, asked: str | None) -> None:
             raise click.UsageError(f"--scope goes after `{ctx.invoked_subcommand}`", ctx)
         return
     targets = Targets(global_options_of(ctx))
-    session = _session(targets.one(), None if asked is None else Scope.named(asked))
+    mothership = targets.one()
+    values = agents_env(targets.settings) if mothership.is_local else {}
+    session = _session(mothership, None if asked is None else Scope.named(asked), values)
     output.note(startup_line(session.scope))
     # Whoever interrupts it has nothing to lose: what was answered was done.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -52,13 +56,18 @@ def mcp(ctx: click.Context, asked: str | None) -> None:
         raise Failed(_NEVER_ASKED)
 
 
-def _session(mothership: Mothership, asked: Scope | None) -> Session:
+def _session(mothership: Mothership, asked: Scope | None, agent_env: Mapping[str, str]) -> Session:
     try:
         standing = mothership.ask(calls.standing())
     except ClientError as problem:
         # Whatever the reason, it ends with 1: nobody reads more of a server that does not start (spec 5.1).
         raise Failed(f"cannot read this token's standing from the mothership: {problem}") from problem
-    return Session(session_scope(standing, asked), mothership.server, mothership.token, mothership.silence)
+    scope = session_scope(standing, asked)
+    here = repository_here() if mothership.is_local and scope is Scope.LAUNCH else None
+    if here is not None:
+        with suppress(ClientError):  # it is no repository, which hinders nobody from launching on others
+            mothership.ask(calls.add_local_repository(str(here)))
+    return Session(scope, mothership.server, mothership.token, mothership.silence, agent_env)
 
 
 def _serve(paths: Paths, session: Session) -> bool:
@@ -85,7 +94,7 @@ def _serve_alone(session: Session) -> bool:
     from colonizer_server.session import asking
 
     async def serve() -> bool:
-        async with asking(session) as ask:
-            return await over_stdio(ColonyServer(ask, session.scope))
+        async with asking(session) as mothership:
+            return await over_stdio(ColonyServer(mothership, session.scope))
 
     return asyncio.run(serve())
