@@ -12,14 +12,15 @@ REST_S = 3.0
 """Rows keep their places until no key was pressed in the list for this long."""
 
 ORDERING_RESTS = 20
-"""So many times as long as it took to put the rows in order they are left alone: keys come first."""
+"""So many times as long as it took to put the rows in order they are left alone, unless a list says otherwise."""
 
 
 class Rest:
-    """Whether a list is at rest."""
+    """Whether a list is at rest. `ordering_rests` is the price of order: the greater it is, the more keys come first."""
 
-    def __init__(self, of: Widget) -> None:
+    def __init__(self, of: Widget, ordering_rests: int = ORDERING_RESTS) -> None:
         self._of = of
+        self._ordering_rests = ordering_rests
         self._touched_at = 0.0
         self._in_order_until = 0.0
 
@@ -47,4 +48,4 @@ class Rest:
         started = time.monotonic()
         yield
         ended = time.monotonic()
-        self._in_order_until = ended + ORDERING_RESTS * (ended - started)
+        self._in_order_until = ended + self._ordering_rests * (ended - started)

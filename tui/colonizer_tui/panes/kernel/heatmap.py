@@ -40,7 +40,8 @@ class HeatPane(KernelList[RowKey]):
         self._at: int | None = None
         """The tick that is shown; None is always the newest one."""
         self._layout = Layout(80, 6)
-        self._rest = Rest(self)
+        # Ten thousand places may come in another order with every moment; none of them waits for the person.
+        self._rest = Rest(self, ordering_rests=50)
         self._is_out_of_order = False
         self._rows: dict[RowKey, tuple[object, Line]] = {}
         """The rows that were drawn last, each with what it was drawn from."""
