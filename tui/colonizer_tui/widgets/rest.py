@@ -16,7 +16,7 @@ ORDERING_RESTS = 20
 
 
 class Rest:
-    """Whether a list is at rest. `ordering_rests` is the price of order: the greater it is, the more keys come first."""
+    """Whether a list is at rest. The greater `ordering_rests`, the more keys come first."""
 
     def __init__(self, of: Widget, ordering_rests: int = ORDERING_RESTS) -> None:
         self._of = of
