@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import anyio
 import anyio.to_thread
@@ -18,6 +18,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
     INVALID_PARAMS,
+    INVALID_REQUEST,
     PROTOCOL_VERSION_META_KEY,
     ErrorData,
     JSONRPCError,
@@ -110,6 +111,8 @@ async def _converse(server: Server[Any], lines: AsyncIterable[bytes], say: Calla
             async for line in lines:
                 message = _message(line)
                 if message is None:
+                    if (request := _request_id(line)) is not None:
+                        await say(_line(_refusal(request, INVALID_REQUEST, "Invalid request")))
                     continue
                 is_open = is_open or _opens(message)
                 if not is_open and isinstance(message, JSONRPCRequest):
@@ -180,7 +183,11 @@ def _before_opening(request: JSONRPCRequest) -> JSONRPCResponse | JSONRPCError:
         return JSONRPCResponse(jsonrpc="2.0", id=request.id, result={})
     needed = f"{PROTOCOL_VERSION_META_KEY}, {CLIENT_CAPABILITIES_META_KEY}"
     words = f"request _meta is missing or has malformed required fields: {needed}; or begin with initialize"
-    return JSONRPCError(jsonrpc="2.0", id=request.id, error=ErrorData(code=INVALID_PARAMS, message=words))
+    return _refusal(request.id, INVALID_PARAMS, words)
+
+
+def _refusal(request: RequestId, code: int, words: str) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=request, error=ErrorData(code=code, message=words))
 
 
 def _line(message: JSONRPCMessage) -> bytes:
@@ -188,11 +195,21 @@ def _line(message: JSONRPCMessage) -> bytes:
 
 
 def _message(line: bytes) -> JSONRPCMessage | None:
-    """The message; None where the line holds none: who cannot be understood cannot be answered."""
+    """The message; None where the line holds none."""
     try:
         return jsonrpc_message_adapter.validate_json(_mended(line), by_name=False)
     except ValidationError:
         return None
+
+
+def _request_id(line: bytes) -> RequestId | None:
+    """Under which id an answer is waited for to what is no message; None where it cannot be told."""
+    try:
+        value: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    found = cast("dict[str, object]", value).get("id") if isinstance(value, dict) and "method" in value else None
+    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
 
 
 def _mended(line: bytes) -> bytes:

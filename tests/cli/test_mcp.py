@@ -182,6 +182,13 @@ def test_where_no_engine_can_run_the_process_serves_by_itself() -> None:
             assert call("colony_status", id="c").startswith("the mothership answered 200 OK with something but JSON:")
             assert call("answer_colony", id="d", answer="1").startswith("the question came back in a shape")
             assert call("list_colonies") == "[]"
+            assert call("colony_status", id="a" * 100_000) == "no such session"
+            agent.say({"jsonrpc": "2.0", "id": "odd", "method": "tools/list", "params": [1]})
+            assert agent.hear() == {
+                "jsonrpc": "2.0",
+                "id": "odd",
+                "error": {"code": -32600, "message": "Invalid request"},
+            }
             stack.close()
             silence = call("list_colonies")
             assert silence == f"no mothership answering on http://{mothership.host}: Connection refused"

@@ -33,6 +33,9 @@ from colonizer_config.errors import SecretError
 from colonizer_config.token import Token
 from colonizer_config.value import Value
 
+PART_LIMIT = 1000
+"""No id and no name is as long; a URL cannot be of any length."""
+
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -280,7 +283,7 @@ def _repo(name: str) -> str:
 
 
 def _part(name: str, what: str = "session") -> str:
-    if not name or "/" in name or name in (".", ".."):
+    if not name or "/" in name or name in (".", "..") or len(name) > PART_LIMIT:
         raise BadRequest(f"no such {what}")
     return quote(name, safe="", errors="surrogatepass")
 
