@@ -50,6 +50,8 @@ def mcp(ctx: click.Context, asked: str | None) -> None:
     values = agents_env(targets.settings) if mothership.is_local else {}
     session = _session(mothership, None if asked is None else Scope.named(asked), values)
     output.note(startup_line(session.scope))
+    if sys.stdin.isatty():
+        output.note("an MCP client talks to it on stdin: `colonizer mcp install` sets one up; ctrl+d ends it")
     # Whoever interrupts it has nothing to lose: what was answered was done.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if not _serve(targets.paths, session):
