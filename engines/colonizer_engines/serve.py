@@ -5,6 +5,7 @@ Every way serves both eras of the protocol. Loading this module loads the SDK, w
 
 import json
 import os
+import select
 import sys
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
@@ -36,6 +37,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from colonizer_engines.lenient_json import encode
 from colonizer_engines.mcp_wire import MESSAGE_LIMIT_BYTES
 
+_PIECE_BYTES = 256 * 1024
+
 LAST_ANSWERS_S = 60.0
 """How long what is still open may take once a client has said all."""
 
@@ -49,10 +52,14 @@ async def over_stdio(server: Server[Any]) -> bool:
     with _own_stdout() as stdout:
 
         async def say(line: bytes) -> None:
-            await anyio.to_thread.run_sync(_put, stdout, line)
+            # What can be written to takes as much without waiting; to ask a thread for it takes longer than the call.
+            if len(line) <= select.PIPE_BUF and select.select((), (stdout,), (), 0)[1]:
+                _put(stdout, line)
+            else:
+                await anyio.to_thread.run_sync(_put, stdout, line)
 
         try:
-            was_asked = await _converse(server, anyio.wrap_file(sys.stdin.buffer), say)
+            was_asked = await _converse(server, _stdin_lines(), say)
         except* BrokenPipeError:
             was_asked = True  # and the client is gone
     return was_asked
@@ -232,6 +239,25 @@ async def _lines(request: Request) -> AsyncIterator[bytes]:
                 yield line
             if len(rest) > MESSAGE_LIMIT_BYTES:
                 return
+
+
+async def _stdin_lines() -> AsyncIterator[bytes]:
+    descriptor, rest = sys.stdin.fileno(), b""
+    while piece := await _piece(descriptor):
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield line
+    if rest:
+        yield rest
+
+
+async def _piece(descriptor: int) -> bytes:
+    """What comes next, empty at the end."""
+    try:
+        await anyio.wait_readable(descriptor)
+    except PermissionError:  # a file, which is always readable and says so by refusing to be watched
+        return await anyio.to_thread.run_sync(os.read, descriptor, _PIECE_BYTES)
+    return os.read(descriptor, _PIECE_BYTES)
 
 
 def _put(stream: BinaryIO, line: bytes) -> None:
