@@ -6,7 +6,7 @@ import signal
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from mcp.client import Client
@@ -145,9 +145,7 @@ async def test_the_local_engine_alone_is_given_what_agents_need_of_the_shell(tmp
             async with asking(session) as asked, Client(ColonyServer(asked, session.scope)) as client:
                 await client.call_tool("launch_colony", {"repo": "acme/widgets"})
                 await client.call_tool("resume_colony", {"id": "a"})
-        launched, resumed = (one.sent or {} for one in mothership.asked)
-        assert isinstance(launched, dict)
-        assert isinstance(resumed, dict)
+        launched, resumed = (cast("Json", one.sent or {}) for one in mothership.asked)
         assert launched.pop("agent_env", {}) == resumed.get("agent_env", {}) == given
         assert list(launched) == [
             *("repo", "issue", "instructions", "autopilot", "model_override"),
