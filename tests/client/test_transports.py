@@ -400,6 +400,7 @@ async def test_what_a_server_drops_is_not_read_again_over_a_transport_that_is_cl
         await asyncio.wait(closing)
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("turns", range(4))
 async def test_no_connection_stays_open_that_was_made_while_the_transport_closed(turns: int, tmp_path: Path) -> None:
     ended = asyncio.Event()
