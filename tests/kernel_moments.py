@@ -6,7 +6,8 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from colonizer_client.endpoint_state import EndpointState, Health
-from colonizer_client.identity import EndpointName
+from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
+from colonizer_client.kernel.bridge import Happened, Offer
 from colonizer_client.kernel.models import (
     COLUMNS,
     SIGNAL_TYPES,
@@ -39,7 +40,7 @@ from colonizer_client.kernel.view import (
     TrustPoint,
 )
 from colonizer_client.snapshot import EndpointChanged, HubEvent, KernelChanged
-from moments import LOCAL, NOW, endpoint
+from moments import HQ, LOCAL, NOW, endpoint
 
 TICK = 418
 FIRST_TICK = 380
@@ -229,6 +230,31 @@ def link(kernel: str = "local", **changes: object) -> EndpointState:
         as_of=NOW, latency_s=0.002,
     )  # fmt: skip
     return replace(made, **changes)
+
+
+def offer(number: int, end: Happened, **changes: object) -> Offer:
+    """What a colony came to."""
+    made = Offer(
+        id=f"offer-{number}",
+        key=ColonyKey(HQ, ColonyId(f"c0ffee0{number}")),
+        run=1,
+        happened=end,
+        agent="claude",
+        target="acme/widgets",
+        outcome=f"colony c0ffee0{number} {end.value}: Greet people by name",
+        passed={Happened.MERGED: True, Happened.STOPPED: None}.get(end, False),
+        feedback={Happened.MERGED: 1.0, Happened.REFUSED: -1.0}.get(end, 0.0),
+        created_at=NOW - 600 * number,
+    )
+    return replace(made, **changes)
+
+
+OFFERS = (
+    offer(4, Happened.MERGED),
+    offer(3, Happened.FAILED, agent="codex", words="the kernel refused it: the disk is full"),
+    offer(2, Happened.STOPPED),
+    offer(1, Happened.REFUSED, state="sent", words="the kernel does not answer: it took too long"),
+)
 
 
 def status(budgets: Budgets = BUDGETS, tick: int = TICK) -> Status:

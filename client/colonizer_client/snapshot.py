@@ -78,6 +78,8 @@ class Snapshot(Value):
     kernels: Mapping[EndpointName, KernelView] = field(default_factory=lambda: MappingProxyType({}))
     """In the order in which they are configured; they are none of `endpoints`, and have names of their own."""
     offers: tuple[Offer, ...] = ()
+    offers_for: EndpointName | None = None
+    """The kernel to which outcomes are offered."""
     """Ends of colonies that may be recorded in the chosen kernel, oldest first; none where none is chosen."""
 
     def endpoint_of(self, key: ColonyKey) -> EndpointState | None:
@@ -166,6 +168,8 @@ class OffersChanged(Value):
     """Something became an offer to record an outcome, or is none any more."""
 
     offers: tuple[Offer, ...]
+    kernel: EndpointName | None = None
+    """The kernel to which they are offered."""
 
 
 HubEvent: TypeAlias = (
@@ -267,7 +271,7 @@ class _Work:
         self._opened: set[ColonyKey] = set()
         self._changed_deliveries: set[str] = set()
         self._changed_kernels: set[EndpointName] = set()
-        self._offers = snapshot.offers
+        self._offers = (snapshot.offers, snapshot.offers_for)
 
     def take(self, event: HubEvent) -> None:
         match event:
@@ -301,8 +305,8 @@ class _Work:
                 self._put_kernel(view.name, view)
             case KernelRemoved(name):
                 self._put_kernel(name, None)
-            case OffersChanged(offers):
-                self._offers = offers
+            case OffersChanged(offers, kernel):
+                self._offers = (offers, kernel)
             case EndpointRemoved(name):
                 self._list(name, ())
                 self._endpoints.put(name, None)
@@ -315,7 +319,7 @@ class _Work:
             frozenset(self._opened),
             frozenset(self._changed_deliveries),
             frozenset(self._changed_kernels),
-            self._offers != self._snapshot.offers,
+            self._offers != (self._snapshot.offers, self._snapshot.offers_for),
         )
         if not topics:
             return self._snapshot, topics
@@ -329,7 +333,8 @@ class _Work:
             transcripts=self._transcripts.current(),
             deliveries=self._deliveries.current(),
             kernels=self._kernels.current(),
-            offers=self._offers,
+            offers=self._offers[0],
+            offers_for=self._offers[1],
         )
         return after, topics
 

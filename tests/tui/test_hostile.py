@@ -109,7 +109,7 @@ class Visitor:
 
     def answer(self) -> None:
         self.press("a", "unknown risk", "a tool call waits", "1 ▸")
-        self.press("j1", "1 ✓", "▌[ ] 1")
+        self.press("j1", "1 of 2 answered", "▌[ ] 1")
         self.press("12", "[x] 1", "[x] 2")
         self.read_whole()
         self.press("\x13", f"refused: {NO}")

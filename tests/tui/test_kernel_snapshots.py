@@ -15,17 +15,18 @@ from textual.pilot import Pilot
 from colonizer_client.endpoint_state import Health
 from colonizer_client.kernel.models import Decision, Finding, PlanReview
 from colonizer_client.kernel.view import KernelView
+from colonizer_client.snapshot import OffersChanged
 from colonizer_tui import theme
 from colonizer_tui.app import CockpitApp
 from colonizer_tui.workspaces.kernel import KernelWorkspace
-from kernel_moments import ASKED, ASKED_AGAIN, blank, fresh, kernel, kernels, link, many_places, remote, silent
-from moments import still_app
+from kernel_moments import ASKED, ASKED_AGAIN, OFFERS, blank, fresh, kernel, kernels, link, many_places, remote, silent
+from moments import LOCAL, still_app
 from pictures import SIZES, kept_pictures
 from real_engine import settled, until
 
 pytestmark = pytest.mark.anyio
 
-PANES = ("Heatmap", "Gate log", "Agents", "Outcomes", "Budgets", "Pruning", "Attack", "Warnings")
+PANES = ("Heatmap", "Gate log", "Agents", "Outcomes", "Offers", "Budgets", "Pruning", "Attack", "Warnings")
 PLAN = "target: auth.login\nrationale: sign in faster\n"
 REVIEW = PlanReview(
     (
@@ -71,9 +72,15 @@ class Album:
 
 @asynccontextmanager
 async def album(
-    snapshot: SnapshotAssertion, folder: Path, *views: KernelView, size: str = "120x30", **surroundings: object
+    snapshot: SnapshotAssertion,
+    folder: Path,
+    *views: KernelView,
+    size: str = "120x30",
+    has_offers: bool = True,
+    **surroundings: object,
 ) -> AsyncGenerator[Album]:
-    app = still_app(folder, kernels(*views), **surroundings)
+    offered = OffersChanged(OFFERS, LOCAL)
+    app = still_app(folder, [*kernels(*views), *([offered] if has_offers else [])], **surroundings)
     async with app.run_test(size=SIZES[size]) as pilot:
         await until(pilot, lambda: app.deck.is_complete.is_set() and app.deck.view.snapshot is app.cockpit.snapshot)
         await pilot.press("4")
@@ -101,13 +108,13 @@ async def test_the_heatmap_looks_as_it_did_wherever_one_is_in_it(snapshot: Snaps
 
 
 async def test_a_kernel_without_anything_says_what_to_press(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
-    async with album(snapshot, tmp_path, fresh(), size="80x24") as it:
+    async with album(snapshot, tmp_path, fresh(), size="80x24", has_offers=False) as it:
         await it.panes(PANES)
 
 
 async def test_a_silent_kernel_is_dated_and_dimmed(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     async with album(snapshot, tmp_path, silent(kernel()), size="80x24") as it:
-        await it.panes(PANES[:6])
+        await it.panes(PANES[:7])
 
 
 async def test_a_remote_kernel_shows_what_it_cannot_tell(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
@@ -142,6 +149,13 @@ async def test_the_forms_look_as_they_did(snapshot: SnapshotAssertion, tmp_path:
         await it.picture("propose", "j", "P", "tab", "tab", "tab", *"too short")
         await it.picture("record", "escape", "R")
         await it.picture("auto tick", "escape", "B")
+        await it.picture("deposit", "escape", "D", *"need")
+        await it.picture("calm down", "escape", "C")
+        await it.press("escape")
+        await it.panes(["Offers"])
+        await it.picture("offer", "enter")
+        await it.picture("offer in doubt", "escape", "G", "enter")
+        await it.picture("dismissed", "escape", "X")
 
 
 @pytest.mark.parametrize("name", [theme.PLAIN, theme.SIXTEEN, "colonizer-light", "colonizer-contrast"])

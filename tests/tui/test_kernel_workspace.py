@@ -16,7 +16,9 @@ from colonizer_client.errors import ClientError, NoReply
 from colonizer_client.identity import EndpointName
 from colonizer_client.kernel.desk import Kernels
 from colonizer_client.kernel.models import (
+    Calmed,
     Decision,
+    DepositOrder,
     Finding,
     OutcomeOrder,
     PlanReview,
@@ -28,13 +30,16 @@ from colonizer_client.kernel.models import (
     Trace,
     Verdict,
 )
+from colonizer_client.kernel.offer_desk import OfferDesk
+from colonizer_client.kernel.recording import Acceptance
 from colonizer_client.kernel.view import KernelView
-from colonizer_client.snapshot import KernelChanged
+from colonizer_client.snapshot import KernelChanged, OffersChanged
 from colonizer_tui.app import CockpitApp
 from colonizer_tui.widgets.tab_rows import TabRows
 from kernel_moments import (
     ASKED,
     ASKED_AGAIN,
+    OFFERS,
     PLACES,
     PRUNING,
     TICK,
@@ -50,6 +55,7 @@ from kernel_moments import (
     silent,
     status,
 )
+from kernel_moments import name as name_of
 from moments import StillClock, still_app
 from real_engine import screen_text, until
 
@@ -111,6 +117,14 @@ class SpokenTo(Kernels):
     async def prune(self, name: EndpointName) -> PruningReport:
         self._say(name, "prune")
         return PRUNING
+
+    async def deposit(self, name: EndpointName, order: DepositOrder) -> Trace | None:
+        self._say(name, order)
+        return Trace(name_of(order.place), order.signal, 2.0, order.decay, "operator", {}, None)
+
+    async def calm_down(self, name: EndpointName, reason: str) -> Calmed:
+        self._say(name, ("calm down", reason))
+        return Calmed(TICK, 12)
 
     async def falsify(self, name: EndpointName, plan: Mapping[str, object]) -> PlanReview:
         self._say(name, dict(plan))
@@ -178,6 +192,100 @@ async def visit(
         await it.press("4")
         await pilot.pause()
         yield it
+
+
+class OfferedTo(OfferDesk):
+    """Offers that note what becomes of them."""
+
+    def __init__(self, app: CockpitApp) -> None:
+        cockpit = app.cockpit
+        super().__init__(cockpit.hub, cockpit.kernels, lambda: cockpit.store, cockpit.clock)
+        self.said: list[object] = []
+        self.failure: ClientError | None = None
+
+    async def accept(self, offer_id: str, word: Acceptance) -> Recorded:
+        self.said.append((offer_id, word))
+        if self.failure is not None:
+            raise self.failure
+        return Recorded("c-1", 0.45, "memory_ant")
+
+    def dismiss(self, offer_id: str) -> None:
+        self.said.append((offer_id, "dismissed"))
+
+
+async def test_what_colonies_came_to_is_recorded_or_dismissed_as_the_person_says(tmp_path: Path) -> None:
+    async with visit(tmp_path, kernel(), remote()) as it:
+        it.app.cockpit.offers = offers = OfferedTo(it.app)
+        it.app.deck.kernel.bring(it.app.deck.kernel.panes.offers)
+        await it.sees('bridge = "local" under [kernel]')
+        it.app.cockpit.hub.post(OffersChanged(OFFERS, EndpointName("local")))
+        await it.sees("Offers 4", "colony c0ffee04 merged: Greet people by name", "passed")
+        await it.press("enter")
+        await it.sees("Record what a colony came to in local", "yes")
+        offers.failure = NoReply(NO_SUCH)
+        await it.press("ctrl+s")
+        await it.sees(NO_SUCH)
+        offers.failure = None
+        await it.press("ctrl+s")
+        await it.sees("claude has trust 0.45 now and is memory ant")
+        assert offers.said == [("offer-4", Acceptance(passed=True))] * 2
+        await it.press("j", "j", "enter")
+        await it.sees("yes or no")
+        await it.press("ctrl+s")
+        await it.sees("still needed: passed")
+        await it.type("no")
+        await it.press("tab")
+        await it.type("-0.5")
+        await it.press("ctrl+s")
+        await until(it.pilot, lambda: offers.said[2:] == [("offer-2", Acceptance(passed=False, feedback=-0.5))])
+        await until(it.pilot, lambda: "Record what a colony came to" not in it.words)
+        await it.press("j")
+        await it.sees("nobody knows whether", "it took too long")
+        await it.press("enter")
+        await it.sees("Twice recorded it counts twice")
+        await it.press("y")
+        await it.sees("Record what a colony came to in local")
+        await it.press("ctrl+s")
+        await until(it.pilot, lambda: offers.said[3:] == [("offer-1", Acceptance(passed=False, again=True))])
+        await until(it.pilot, lambda: "Record what a colony came to" not in it.words)
+        await it.press("X")
+        await it.sees("Dismiss this offer?", "colony c0ffee01 refused")
+        await it.press("y")
+        await until(it.pilot, lambda: offers.said[4:] == [("offer-1", "dismissed")])
+        await it.press("right_parenthesis")
+        await it.sees("How colonies end is offered to local")
+
+
+async def test_a_person_leaves_traces_and_calms_down_where_the_kernel_is_ours(tmp_path: Path) -> None:
+    async with visit(tmp_path, kernel(), remote()) as it:
+        await it.press("j", "D")
+        await it.sees("Leave a trace in local", "src/auth/login.py")
+        await it.type("neeed")
+        await it.sees("The signals: success, failure, risk")
+        await it.press(*["backspace"] * 5)
+        await it.sees("such as need, human_priority, risk")
+        await it.type("human priority")
+        await it.sees("human priority")
+        await it.press("tab")
+        await it.type("12")
+        await it.press("ctrl+s")
+        await it.sees("the strength has to be a number above 0, up to 10")
+        await it.press("backspace", "tab")
+        await it.type("slow")
+        await it.press("ctrl+s")
+        order = DepositOrder("src/auth/login.py", SignalType.HUMAN_PRIORITY, 1.0, 0.2)
+        await it.asked(("local", order))
+        await it.sees("human priority on src/auth/login.py: 2 now")
+        await it.press("C")
+        await it.sees("Calm down local", "Trust and history stay")
+        await it.press("ctrl+s")
+        await it.sees("still needed: reason")
+        await it.type("too loud")
+        await it.press("ctrl+s")
+        await it.asked(("local", ("calm down", "too loud")))
+        await it.sees("local is calm: 12 traces are gone")
+        await it.press("right_parenthesis", "D")
+        await it.sees("hive lets nobody do this from here")
 
 
 async def test_only_the_kernel_in_front_is_watched(tmp_path: Path) -> None:
@@ -365,7 +473,7 @@ async def test_a_plan_is_attacked_while_it_is_typed(tmp_path: Path) -> None:
     found = Finding("nothing says how to undo it", "no_rollback", "high", {}, "name the exact command")
     async with visit(tmp_path, kernel()) as it:
         it.kernels.review = PlanReview((found,), 0.45, Decision.HOLD, "FAIL", "", ())
-        await it.press(*["tab"] * 6, "enter")
+        await it.press(*["tab"] * 7, "enter")
         await it.type("x4")
         await it.asked(("local", {"action_type": "x4"}))
         await it.press("escape")
@@ -383,7 +491,7 @@ async def test_the_pruning_report_is_made_and_written_into_new_files(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with visit(tmp_path, kernel(pruning=None)) as it:
-        await it.press(*["tab"] * 5)
+        await it.press(*["tab"] * 6)
         await it.sees("No report was made yet.")
         await it.press("x", "r")
         await it.asked(("local", "prune"))

@@ -23,6 +23,8 @@ from colonizer_client.answers import Chosen
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.errors import ClientError, StoreError
 from colonizer_client.identity import ColonyKey, EndpointName
+from colonizer_client.kernel.bridge import Offer
+from colonizer_client.kernel.view import KernelView
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_client.snapshot import Topics
 from colonizer_tui import crash, departure, intents, theme
@@ -238,6 +240,14 @@ class CockpitApp(App[None]):
     def attack_plan(self, kernel: EndpointName, plan: Mapping[str, object]) -> None:
         """Has a kernel attack a plan, and no longer the one before."""
         self._kernel_reading.attack(kernel, plan)
+
+    async def record_offer(self, kernel: KernelView, offer: Offer) -> None:
+        """Records what a colony came to in the kernel, after asking."""
+        await self._kernel_keys.record_offer(kernel, offer)
+
+    async def dismiss_offer(self, kernel: KernelView, offer: Offer) -> None:
+        """Makes an offer no more, after asking."""
+        await self._kernel_keys.dismiss_offer(kernel, offer)
 
     def card_draft(self, key: ColonyKey, question: OpenQuestion) -> tuple[Chosen, ...]:
         """What was chosen and typed in this card before."""

@@ -9,6 +9,8 @@ from textual.widget import Widget
 
 from colonizer_client.answers import Chosen
 from colonizer_client.identity import ColonyKey, EndpointName
+from colonizer_client.kernel.bridge import Offer
+from colonizer_client.kernel.view import KernelView
 from colonizer_client.mothership.models import OpenQuestion
 from colonizer_config.value import Value
 from colonizer_tui.present.links import Link
@@ -122,6 +124,14 @@ class Desk(Protocol):
 
     def attack_plan(self, kernel: EndpointName, plan: Mapping[str, object]) -> None:
         """Has a kernel attack a plan, and no longer the one before; what comes of it is shown later."""
+        ...
+
+    async def record_offer(self, kernel: KernelView, offer: Offer) -> None:
+        """Records what a colony came to in the kernel, after asking."""
+        ...
+
+    async def dismiss_offer(self, kernel: KernelView, offer: Offer) -> None:
+        """Makes an offer no more, after asking."""
         ...
 
     def message_draft(self, key: ColonyKey) -> str:

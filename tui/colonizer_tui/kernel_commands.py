@@ -9,8 +9,10 @@ from typing import TypeVar
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.errors import ClientError
 from colonizer_client.identity import EndpointName
-from colonizer_client.kernel.models import Verdict
+from colonizer_client.kernel.bridge import Offer
+from colonizer_client.kernel.models import Recorded, Verdict
 from colonizer_client.kernel.view import KernelView
+from colonizer_client.text import safe_line
 from colonizer_tui.dialogs.confirm import Confirm
 from colonizer_tui.dialogs.consent import Consent
 from colonizer_tui.dialogs.form import Field, Filled, Form, Terms
@@ -54,12 +56,53 @@ class KernelCommands:
             word = "passed" if order.tests_passed else "failed"
             target = f"{order.action} on {order.target}: tests {word}"
             await self._ask_of_shared(kernel, "Record this outcome?", target)
-            recorded = await self._cockpit.kernels.record(kernel.name, order)
-            return f"{order.agent} has trust {recorded.trust:.4g} now and is {recorded.role.replace('_', ' ')}"
+            return _of_recorded(order.agent, await self._cockpit.kernels.record(kernel.name, order))
 
-        told = await self._filled(kernel, forms.OUTCOME, begun, hand_over)
-        if told is not None:
-            self._face.tell(told)
+        await self._told(self._filled(kernel, forms.OUTCOME, begun, hand_over))
+
+    async def record_offer(self, kernel: KernelView, offer: Offer) -> None:
+        """Records what a colony came to; once more only where the person says so."""
+
+        async def hand_over(filled: Filled) -> str:
+            word = forms.acceptance(filled, offer)
+            await self._ask_of_shared(kernel, "Record this outcome?", offer.outcome)
+            recorded = await self._cockpit.offers.accept(offer.id, word)
+            return _of_recorded(safe_line(offer.agent), recorded)
+
+        if offer.state == "sent":
+            doubt = "It was sent before, and nobody knows whether it was recorded. Twice recorded it counts twice."
+            asked = Confirm("Record it once more?", offer.outcome, [doubt], yes="record it", is_danger=True)
+            if await self._face.ask(asked) is not True:
+                return
+        begun = {"passed": {True: "yes", False: "no", None: ""}[offer.passed]}
+        await self._told(self._filled(kernel, forms.OFFER, begun, hand_over))
+
+    async def dismiss_offer(self, kernel: KernelView, offer: Offer) -> None:
+        """Makes an offer no more."""
+        texts = [f"{kernel.name} does not learn of this run, and it is not offered again."]
+        asked = Confirm("Dismiss this offer?", offer.outcome, texts, yes="dismiss it", is_danger=False)
+        if await self._face.ask(asked) is True:
+            self._face.attempt(lambda: self._cockpit.offers.dismiss(offer.id))
+
+    async def deposit(self, kernel: KernelView, begun: Filled) -> None:
+        """Leaves a trace."""
+
+        async def hand_over(filled: Filled) -> str:
+            order = forms.deposit(filled)
+            trace = await self._cockpit.kernels.deposit(kernel.name, order)
+            strength = "" if trace is None else f": {trace.strength:.3g} now"
+            return f"{order.signal.value.replace('_', ' ')} on {order.place}{strength}"
+
+        await self._told(self._filled(kernel, forms.DEPOSIT, begun, hand_over))
+
+    async def calm_down(self, kernel: KernelView) -> None:
+        """Takes all traces away."""
+
+        async def hand_over(filled: Filled) -> str:
+            calmed = await self._cockpit.kernels.calm_down(kernel.name, forms.calming(filled))
+            return f"{kernel.name} is calm: {calmed.cleared:,} traces are gone, and it is at tick 0 again"
+
+        await self._told(self._filled(kernel, forms.CALMING, {}, hand_over))
 
     async def tick(self, kernel: KernelView) -> None:
         """One tick, after asking where others share the kernel."""
@@ -154,6 +197,11 @@ class KernelCommands:
         fields = [Field(name, hint, values.get(name, ""), label=label) for name, label, hint in form.fields]
         return await self._face.ask(Form(terms, fields, hand_over))
 
+    async def _told(self, filled: Coroutine[object, object, str | None]) -> None:
+        told = await filled
+        if told is not None:
+            self._face.tell(told)
+
     async def _ask_of_shared(self, kernel: KernelView, title: str, target: str) -> None:
         """Goes on where the kernel is ours, or the person says so once more.
 
@@ -193,6 +241,10 @@ class KernelCommands:
         except ClientError as problem:
             self._face.tell(str(problem), tone="fault")
             return None
+
+
+def _of_recorded(agent: str, recorded: Recorded) -> str:
+    return f"{agent} has trust {recorded.trust:.4g} now and is {recorded.role.replace('_', ' ')}"
 
 
 def _shared(kernel: KernelView) -> Line:

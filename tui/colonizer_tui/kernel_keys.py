@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from colonizer_client.cockpit import Cockpit
+from colonizer_client.kernel.bridge import Offer
 from colonizer_client.kernel.view import Condition, KernelView
 from colonizer_tui.deck import Deck
 from colonizer_tui.face import Face
@@ -61,6 +62,27 @@ class KernelKeys:
         kernel = self._allowed("auto_tick")
         if kernel is not None:
             await self._face.begin(self._commands.auto_tick(kernel))
+
+    async def do_deposit(self) -> None:
+        """Leaves a trace."""
+        kernel = self._allowed("deposit")
+        if kernel is not None:
+            await self._face.begin(self._commands.deposit(kernel, self._begun()))
+
+    async def do_calm_down(self) -> None:
+        """Takes all traces away."""
+        kernel = self._allowed("calm_down")
+        if kernel is not None:
+            await self._face.begin(self._commands.calm_down(kernel))
+
+    async def record_offer(self, kernel: KernelView, offer: Offer) -> None:
+        """Records what a colony came to."""
+        if self._allowed("record") is not None:
+            await self._face.begin(self._commands.record_offer(kernel, offer))
+
+    async def dismiss_offer(self, kernel: KernelView, offer: Offer) -> None:
+        """Makes an offer no more."""
+        await self._face.begin(self._commands.dismiss_offer(kernel, offer))
 
     async def do_export(self) -> None:
         """Writes the pruning report into files."""

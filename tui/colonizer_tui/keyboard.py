@@ -8,8 +8,10 @@ whole effect, a change of focus or an opened dialog included, is there when the 
 import asyncio
 from collections.abc import Callable, Sequence
 from inspect import isawaitable
+from typing import cast
 
 from textual import events
+from textual.app import App
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
@@ -38,16 +40,16 @@ class Keyboard:
     async def take(self, event: events.Key, screen: "Screen[object]") -> bool:
         """Whether the key was ours; one that is not goes the way of Textual's own keys."""
         focused = screen.focused
-        in_field = isinstance(focused, Input | TextArea)
-        if focused is not None and in_field:
+        field = focused if isinstance(focused, Input | TextArea) else None
+        if field is not None:
             if event.is_printable:
                 return False
-            await _drain(focused)
+            await _drain(field)
         if isinstance(screen, Dialog) and await _done(screen.take_key(event)):
             return True
         name = self._actions.get(event.key, "")
-        if in_field and name not in FIELD_ACTIONS and not hasattr(focused, f"do_{name}"):
-            return False
+        if field is not None and name not in FIELD_ACTIONS and not hasattr(field, f"do_{name}"):
+            return await _edited(event, field, screen)
         return self._pick(event, focused) or await self.do(name, screen) or isinstance(screen, Dialog)
 
     def means(self, event: events.Key, name: str) -> bool:
@@ -87,6 +89,15 @@ class Keyboard:
 
 async def _done(result: object) -> object:
     return await result if isawaitable(result) else result
+
+
+async def _edited(event: events.Key, field: Widget, screen: "Screen[object]") -> bool:
+    """Whether the key edits the field. It does so now: by Textual's own way it would reach what has the focus later."""
+    active = screen.active_bindings.get(event.key)
+    if active is None or active.node is not field or not active.enabled:
+        return False
+    app = cast(App[object], field.app)  # pyright: ignore[reportUnknownMemberType]  # Textual leaves its type open
+    return await app.run_action(active.binding.action, field)
 
 
 async def _drain(field: Widget) -> None:

@@ -130,5 +130,6 @@ class OfferDesk:
             offers = self._opened().offers.unsettled()
         except StoreError:
             return
-        if offers != self._hub.snapshot.offers:
-            self._hub.post(OffersChanged(offers))
+        snapshot = self._hub.snapshot
+        if (offers, self._kernel) != (snapshot.offers, snapshot.offers_for):
+            self._hub.post(OffersChanged(offers, self._kernel))

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
 from colonizer_client.audit import AuditLog
 from colonizer_client.clock import Clock
@@ -32,7 +33,7 @@ class Bridge:
     """The offers of one person, and the log of what became of them.
 
     `who` names the person's face in the log. Methods raise StoreError where the database or the log cannot be used;
-    then nothing was sent.
+    its words say whether anything was sent.
     """
 
     def __init__(self, store: Store, clock: Clock, who: str) -> None:
@@ -59,6 +60,7 @@ class Bridge:
         Raises:
             NotFound: There is no such offer.
             OnItsWay: It was sent already, or is settled.
+            StoreError: It could not be noted here; the words say whether the kernel recorded it.
             ClientError: It could not be recorded, or nobody knows (NoReply): the offer says so.
         """
         offer = self.offers.claim(offer_id, again=word.again)
@@ -73,17 +75,24 @@ class Bridge:
         try:
             recorded = await record(order)
         except asyncio.CancelledError:
-            self._note(offer, kernel, "cut off")
+            with suppress(StoreError):
+                self._note(offer, kernel, "cut off")
             raise
         except ClientError as problem:
-            is_open = not isinstance(problem, _UNKNOWN_FATE)
-            (self.offers.reopen if is_open else self.offers.doubt)(offer_id, str(problem))
-            self._note(offer, kernel, "failed" if is_open else "not known", words=str(problem))
+            # What cannot be noted still counts as sent; why it was not recorded is what the person has to know.
+            with suppress(StoreError):
+                self._note_failure(offer, kernel, problem)
             raise
-        self.offers.settle(offer_id)
-        latency_ms = round((self._clock.monotonic() - began) * 1000, 1)
         told = {"consequence_id": recorded.consequence_id, "trust": recorded.trust, "role": recorded.role}
-        self._note(offer, kernel, "recorded", told=told, latency_ms=latency_ms)
+        latency_ms = round((self._clock.monotonic() - began) * 1000, 1)
+        try:
+            self.offers.settle(offer_id)
+            self._note(offer, kernel, "recorded", told=told, latency_ms=latency_ms)
+        except StoreError as problem:
+            words = (
+                f"{kernel} recorded it, which could not be noted here: {problem}. Do not record it again: dismiss it"
+            )
+            raise StoreError(words) from problem
         return recorded
 
     def dismiss(self, offer_id: str, kernel: EndpointName) -> Offer:
@@ -96,6 +105,11 @@ class Bridge:
         offer = self.offers.dismiss(offer_id)
         self._note(offer, kernel, "dismissed")
         return offer
+
+    def _note_failure(self, offer: Offer, kernel: EndpointName, problem: ClientError) -> None:
+        is_open = not isinstance(problem, _UNKNOWN_FATE)
+        (self.offers.reopen if is_open else self.offers.doubt)(offer.id, str(problem))
+        self._note(offer, kernel, "failed" if is_open else "not known", words=str(problem))
 
     def _note(self, offer: Offer, kernel: EndpointName, result: str, **more: object) -> None:
         self._log.append(

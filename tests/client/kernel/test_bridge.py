@@ -241,6 +241,31 @@ async def test_what_cannot_be_logged_is_not_sent(tmp_path: Path, bridge: Bridge)
     assert (kernel.recorded, only_offer(bridge).state) == ([], "open")
 
 
+@pytest.mark.anyio
+async def test_a_log_that_fails_afterwards_hides_neither_that_it_was_recorded_nor_why_it_was_not(
+    tmp_path: Path, bridge: Bridge
+) -> None:
+    log, offer = tmp_path / "audit.jsonl", only_offer(bridge)
+
+    def filling_the_disk(kernel: Kernel) -> Recording:
+        async def record(order: OutcomeOrder) -> Recorded:
+            log.unlink()
+            log.symlink_to("/dev/full")
+            return await kernel(order)
+
+        return record
+
+    with pytest.raises(ToolFailed, match="no such agent"):
+        await bridge.accept(
+            offer.id, Acceptance(passed=False), LAB, filling_the_disk(Kernel(ToolFailed("no such agent")))
+        )
+    assert only_offer(bridge).words == "no such agent"
+    log.unlink()
+    with pytest.raises(StoreError, match="lab recorded it, which could not be noted"):
+        await bridge.accept(offer.id, Acceptance(passed=False), LAB, filling_the_disk(Kernel()))
+    assert bridge.offers.unsettled() == ()
+
+
 def test_a_line_that_was_changed_or_taken_out_of_the_log_shows(tmp_path: Path, clock: HandClock) -> None:
     path = tmp_path / "audit.jsonl"
     for number in range(4):

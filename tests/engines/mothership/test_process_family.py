@@ -37,6 +37,8 @@ class Family:
         self.started_at = psutil.Process(self.leader.pid).create_time()
         assert self.leader.stdout
         self.child = psutil.Process(int(self.leader.stdout.readline()))
+        while "unmarked" not in how and not self.child.environ():
+            pass  # it has begun its program, but the kernel does not tell yet with what
         if "stay" not in how:
             self.leader.wait()
 

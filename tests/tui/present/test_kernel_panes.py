@@ -240,7 +240,7 @@ def test_many_kernels_leave_the_tab_of_the_one_in_front() -> None:
 
 
 def test_a_click_goes_to_the_tab_under_it() -> None:
-    tabs = frame.pane_tabs(["Heatmap", "Agents"], "Heatmap", {})
+    tabs = frame.pane_tabs(["Heatmap", "Agents"], "Heatmap", {}, 80)
     assert [frame.tab_at(tabs, column) for column in (0, 8, 9, 16, 17)] == [
         ("pane", "Heatmap"),
         ("pane", "Heatmap"),

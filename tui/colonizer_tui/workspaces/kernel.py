@@ -293,9 +293,10 @@ class KernelWorkspace(Workspace):
         told = frame.facts(kernel, self._auto.get(kernel.name), self.view.now, glyphs)
         room = width - width_of(told) - 1
         kernels = frame.kernel_tabs(self.view.snapshot.kernels, kernel.name, room, glyphs)
-        panes = frame.pane_tabs(
-            list(self.panes.by_title), self.pane.TITLE, {self.panes.cautions.TITLE: len(kernel.cautions)}
-        )
+        snapshot = self.view.snapshot
+        offered = len(snapshot.offers) if snapshot.offers_for == kernel.name else 0
+        counts = {self.panes.cautions.TITLE: len(kernel.cautions), self.panes.offers.TITLE: offered}
+        panes = frame.pane_tabs(list(self.panes.by_title), self.pane.TITLE, counts, width)
         self._tabs.set_rows([(kernels, told), (panes, self._filter())])
         self._banner.set_lines(frame.banner(kernel, self.view, width))
         self._caption.set_lines([self.pane.caption(width)])

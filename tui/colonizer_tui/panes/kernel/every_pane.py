@@ -9,6 +9,7 @@ from colonizer_tui.panes.kernel.cautions import CautionList
 from colonizer_tui.panes.kernel.gate_log import GateLog
 from colonizer_tui.panes.kernel.heatmap import HeatPane
 from colonizer_tui.panes.kernel.kernel_list import AnyPane
+from colonizer_tui.panes.kernel.offers import OfferList
 from colonizer_tui.panes.kernel.outcomes import OutcomeList
 from colonizer_tui.panes.kernel.pruning import PruningPane
 
@@ -19,9 +20,10 @@ class EveryPane:
     def __init__(self) -> None:
         self.heatmap, self.gate_log, self.agents = HeatPane(), GateLog(), AgentList()
         self.pruning, self.attack, self.cautions = PruningPane(), AttackPane(), CautionList()
+        self.offers = OfferList()
         panes = (
-            self.heatmap, self.gate_log, self.agents, OutcomeList(), BudgetList(), self.pruning, self.attack,
-            self.cautions,
+            self.heatmap, self.gate_log, self.agents, OutcomeList(), self.offers, BudgetList(), self.pruning,
+            self.attack, self.cautions,
         )  # fmt: skip
         self.by_title: Mapping[str, AnyPane] = {pane.TITLE: pane for pane in panes}
         """All of them, in order."""

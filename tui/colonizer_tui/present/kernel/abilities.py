@@ -13,7 +13,10 @@ TOOLS: Mapping[str, str] = {
 }
 """What each action calls; all of them change what others see, too."""
 
-ACTIONS = frozenset({*TOOLS, "export", "answer"})
+OPERATORS = frozenset({"deposit", "calm_down"})
+"""What only the operator's own kernel does."""
+
+ACTIONS = frozenset({*TOOLS, *OPERATORS, "export", "answer"})
 """What is done to the kernel in front."""
 
 
@@ -25,11 +28,14 @@ def refusal(action: str, kernel: KernelView | None) -> str:
         return "" if kernel.pruning is not None else "there is no report yet"
     if action == "answer":
         return "" if kernel.consent is not None else "it asks nothing"
-    tool = TOOLS.get(action)
-    if tool is None:
+    if action not in TOOLS and action not in OPERATORS:
         return ""
     if kernel.condition is Condition.CONSENT_NEEDED:
         return "its command has to be agreed to first"
     if kernel.condition is not Condition.LIVE:
         return f"{kernel.name} does not answer: {kernel.link.error or 'connecting'}"
+    if action in OPERATORS:
+        reason = f"{kernel.name} lets nobody do this from here: only the local kernel does"
+        return "" if kernel.capabilities.has_operator_calls else reason
+    tool = TOOLS[action]
     return "" if kernel.capabilities.offers(tool) else f"{kernel.name} has no {tool}"

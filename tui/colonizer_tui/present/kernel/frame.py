@@ -56,14 +56,16 @@ def _kernel(kernel: KernelView, is_shown: bool, glyphs: Glyphs) -> Line:
     return name, Span(f"{glyphs[glyph]} ", role)
 
 
-def pane_tabs(titles: Sequence[str], shown: str, counts: Mapping[str, int]) -> Sequence[Tab]:
-    """One tab for each pane, with how many there are of what needs a look."""
+def pane_tabs(titles: Sequence[str], shown: str, counts: Mapping[str, int], width: int) -> Sequence[Tab]:
+    """One tab for each pane, with how many there are of what needs a look; close together in little room."""
+    told = {title: f"{number} " for title in titles if (number := counts.get(title))}
+    is_tight = sum(len(title) + 2 + len(told.get(title, "")) for title in titles) > width
     tabs: list[Tab] = []
     for title in titles:
         is_shown = title == shown
-        count = counts.get(title, 0)
-        told = Span(f"{count} " if count else "", "tab-count" if is_shown else "attention-strong")
-        tabs.append(Tab((PANE, title), (Span(f" {title} ", "tab-on" if is_shown else "tab-off"), told)))
+        before = "" if is_tight and not is_shown and tabs else " "
+        count = Span(told.get(title, ""), "tab-count" if is_shown else "attention-strong")
+        tabs.append(Tab((PANE, title), (Span(f"{before}{title} ", "tab-on" if is_shown else "tab-off"), count)))
     return tabs
 
 
