@@ -8,6 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.geometry import Region
 from textual.strip import Strip
@@ -194,11 +195,11 @@ class LineView(Widget, can_focus=True):
     def _segments(self, line: Line, width: int, ground: str) -> list[Segment]:
         name = ink_of(self).theme
         shown = fit(line, width)
-        segments = [Segment(piece.text, theme.style(name, piece.role, ground)) for piece in shown]
+        pieces = [(piece.text, theme.style(name, piece.role, ground)) for piece in shown]
         rest = width - width_of(shown)
         if rest > 0:
-            segments.append(Segment(" " * rest, theme.style(name, "", ground)))
-        return segments
+            pieces.append((" " * rest, theme.style(name, "", ground)))
+        return _joined(pieces)
 
     def _bar_glyph(self, row: int) -> str:
         count, page = self.line_count(), self.page
@@ -208,6 +209,30 @@ class LineView(Widget, can_focus=True):
             if start <= row < start + size:
                 return self.glyphs["thumb"]
         return " "
+
+
+def _joined(pieces: Sequence[tuple[str, Style]]) -> list[Segment]:
+    """As few segments as show the pieces: each one costs a change of colours on the wire, which blanks do not need."""
+    segments: list[Segment] = []
+    text, style = "", None
+    for more, its in pieces:
+        if style is not None and (its is style or (more.isspace() and _look_alike(style, its))):
+            text += more
+            continue
+        if style is not None:
+            segments.append(Segment(text, style))
+        text, style = more, its
+    if style is not None:
+        segments.append(Segment(text, style))
+    return segments
+
+
+@lru_cache(maxsize=4096)
+def _look_alike(style: Style, other: Style) -> bool:
+    """Whether blanks of the other style look as those of this one."""
+    return style.bgcolor == other.bgcolor and not any(
+        one.underline or one.strike or one.reverse for one in (style, other)
+    )
 
 
 @lru_cache(maxsize=32)
