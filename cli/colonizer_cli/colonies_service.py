@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 
 from colonizer_config.address import SocketAddress
 from colonizer_config.errors import ConfigError
+from colonizer_config.paths import EngineFolder
 from colonizer_config.token import Token
 from colonizer_engines.daemon.handed import Handed
 from colonizer_engines.daemon.token_file import kept_token
@@ -23,6 +24,7 @@ from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.tokens import Scope
 
 if TYPE_CHECKING:
+    from colonizer_client.store import Store
     from colonizer_server.serve import ColonyServer
     from colonizer_server.session import Session
 
@@ -33,9 +35,11 @@ class ColoniesService:
     It loads the SDK and the client layer for the first one: an engine that nobody asks stays small.
     """
 
-    def __init__(self, own: SocketAddress, token_file: Path) -> None:
+    def __init__(self, own: SocketAddress, folder: EngineFolder, settings: Path) -> None:
         self._own = own
-        self._token_file = token_file
+        self._folder = folder
+        self._settings = settings
+        self._store: Store | None = None
         self._loading = asyncio.Lock()
         self._lines: ASGIApp | None = None
         self._open = AsyncExitStack()
@@ -68,18 +72,33 @@ class ColoniesService:
 
     @asynccontextmanager
     async def _served(self, request: Request) -> "AsyncGenerator[ColonyServer]":
+        from colonizer_client.clock import SystemClock
+        from colonizer_server.approver import Approver
+        from colonizer_server.policy import SettingsInForce
         from colonizer_server.serve import ColonyServer
         from colonizer_server.session import asking
 
         session = self._session(request)
+        approver = Approver(session, SettingsInForce(self._settings), self._opened_store, SystemClock())
         async with asking(session) as mothership:
-            yield ColonyServer(mothership, session.scope)
+            yield ColonyServer(mothership, session.scope, approver)
+
+    def _opened_store(self) -> "Store":
+        """The database that the approvals of all sessions are in; raises StoreError."""
+        from colonizer_client.store import Store
+
+        if self._store is None:
+            self._store = Store(self._folder.cockpit_db)
+            self._open.callback(self._store.close)
+        return self._store
 
     def _session(self, request: Request) -> "Session":
         from colonizer_client.errors import Unreadable
         from colonizer_server.session import Session
 
         try:
-            return Session.from_header(request.headers.get(SESSION, ""), self._own, Token(kept_token(self._token_file)))
+            return Session.from_header(
+                request.headers.get(SESSION, ""), self._own, Token(kept_token(self._folder.token))
+            )
         except (ConfigError, Unreadable) as problem:
             raise Refusal(400, f"no session: {problem}", plain=True) from problem

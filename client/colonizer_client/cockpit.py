@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from colonizer_client import answers
 from colonizer_client.answers import AnswerBody, Chosen
+from colonizer_client.approvals.desk import ApprovalDesk
 from colonizer_client.clock import Clock, SystemClock
 from colonizer_client.drafts import Drafts
 from colonizer_client.errors import ClientError, StoreError, Unreachable
@@ -76,6 +77,8 @@ class Cockpit:
         """The colony kernels, and what is done with them."""
         self.offers = OfferDesk(self.hub, self.kernels, lambda: self.store, self.clock)
         """What colonies came to, offered to be recorded in a kernel."""
+        self.approvals = ApprovalDesk(lambda: self.store, self.clock)
+        """The calls of agents that wait for the person."""
 
     @property
     def snapshot(self) -> Snapshot:

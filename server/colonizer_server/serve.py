@@ -1,5 +1,6 @@
 """The tools as an MCP server. Loading this module loads the SDK, which takes most of a second."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -28,6 +29,7 @@ from mcp_types import Tool as ListedTool
 
 from colonizer_client.errors import ClientError
 from colonizer_config.version import __version__
+from colonizer_server.approver import Approver, Called
 from colonizer_server.arguments import read, schema_of
 from colonizer_server.errors import ToolError
 from colonizer_server.scope import Scope
@@ -46,7 +48,7 @@ INSTRUCTIONS = (
 class ColonyServer(Server[Any]):
     """The tools of one session, which asks one mothership with one token."""
 
-    def __init__(self, mothership: Mothership, scope: Scope) -> None:
+    def __init__(self, mothership: Mothership, scope: Scope, approver: Approver | None = None) -> None:
         super().__init__(
             SERVER_NAME,
             version=__version__,
@@ -59,7 +61,8 @@ class ColonyServer(Server[Any]):
             on_completion=_no_completion,
         )
         self._mothership = mothership
-        self._tools = {tool.name: tool for tool in tools_at(scope)}
+        self._tools = tools_at(scope)
+        self._approver = approver
         # In place of the SDK's telemetry, which nobody here collects.
         self.middleware[:] = [_in_words]
 
@@ -75,19 +78,32 @@ class ColonyServer(Server[Any]):
         del notification_options, experimental_capabilities, extensions, protocol_version
         return ServerCapabilities(tools=ToolsCapability())
 
-    async def _list(self, context: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
-        del context, params
-        return ListToolsResult(tools=[_listed(tool) for tool in self._tools.values()])
+    async def _list(
+        self, context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        del params
+        return ListToolsResult(tools=[_listed(tool) for tool in self._offered(_client_of(context))])
 
-    async def _call(self, context: Any, params: CallToolRequestParams) -> CallToolResult:
-        del context
-        tool = self._tools.get(params.name)
+    async def _call(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
+        client = _client_of(context)
+        tool = next((tool for tool in self._offered(client) if tool.name == params.name), None)
         if tool is None:
             raise MCPError(code=INVALID_PARAMS, message="tool not found")
+        called = Called(tool, params.arguments or {}, client, context.session.report_progress)
         try:
-            return _result(await tool.work(self._mothership, read(tool.parameters, params.arguments or {})))
+            return _result(await self._run(called))
         except (ToolError, ClientError) as problem:
             return _result(str(problem), is_error=True)
+
+    async def _run(self, called: Called) -> str:
+        if self._approver is None:
+            return await called.tool.work(self._mothership, read(called.tool.parameters, called.given))
+        return await self._approver.run(called, self._mothership)
+
+    def _offered(self, client: str) -> Sequence[Tool]:
+        """The tools of the session for a client of this name, in the order of their names."""
+        added = () if self._approver is None else self._approver.tools(client)
+        return sorted((*self._tools, *added), key=lambda tool: tool.name) if added else self._tools
 
 
 async def _in_words(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -98,6 +114,12 @@ async def _in_words(ctx: ServerRequestContext[Any, Any], call_next: CallNext) ->
         if problem.code == METHOD_NOT_FOUND:
             raise MCPError(code=METHOD_NOT_FOUND, message=ctx.method) from problem
         raise
+
+
+def _client_of(context: ServerRequestContext[Any, Any]) -> str:
+    """The name that the client gives itself, raw; empty where it gives none."""
+    params = context.session.client_params
+    return "" if params is None else params.client_info.name
 
 
 def _listed(tool: Tool) -> ListedTool:

@@ -3,9 +3,10 @@
 import signal
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import click
+from msgspec.structs import replace
 
 from colonizer_cli import output
 from colonizer_cli.failures import Failed
@@ -17,12 +18,18 @@ from colonizer_cli.targets import Targets
 from colonizer_client.errors import ClientError, EngineUnavailable
 from colonizer_client.mothership import calls
 from colonizer_config.paths import Paths
+from colonizer_config.settings import Approve
 from colonizer_server.scope import Scope, session_scope
 from colonizer_server.session import Session
 from colonizer_server.tools import startup_line
 
 _NEVER_ASKED = "the MCP stdio transport failed before the first message: stdin ended"
 
+
+WAIT_LIMIT_S = 3600
+"""Nothing waits longer than its approval lives, whatever is given."""
+
+_WAITING = {Approve.WRITES: "calls that change something", Approve.ALL: "all calls"}
 
 _COMMANDS = {"install": "mcp_install:install", "uninstall": "mcp_install:uninstall"}
 
@@ -34,22 +41,38 @@ _COMMANDS = {"install": "mcp_install:install", "uninstall": "mcp_install:uninsta
     type=click.Choice([scope.word for scope in Scope]),
     help="How far the tools reach. Without it an owner's token gets read, and a scoped token what it says.",
 )
+@click.option(
+    "--approve",
+    type=click.Choice([word.value for word in Approve]),
+    help="Which calls wait for you: never (the default), writes, or all; where the settings say more, that goes.",
+)
+@click.option(
+    "--wait",
+    "wait_s",
+    metavar="SECONDS",
+    type=click.FloatRange(0, WAIT_LIMIT_S),
+    help="How long a call waits for your decision by itself, else it has to be made again.",
+)
 @click.pass_context
-def mcp(ctx: click.Context, asked: str | None) -> None:
+def mcp(ctx: click.Context, asked: str | None, approve: str | None, wait_s: float | None) -> None:
     """Serve a mothership's colonies to an MCP client on stdin and stdout.
 
     What the tools may do is the token's scope; --scope can lower it, and raises only what an owner's token starts with.
     `install` writes this server into the settings of a client, `uninstall` takes it out again.
     """
     if ctx.invoked_subcommand is not None:
-        if asked is not None:
-            raise click.UsageError(f"--scope goes after `{ctx.invoked_subcommand}`", ctx)
+        for option, value in (("--scope", asked), ("--approve", approve), ("--wait", wait_s)):
+            if value is not None:
+                raise click.UsageError(f"{option} goes after `{ctx.invoked_subcommand}`", ctx)
         return
     targets = Targets(global_options_of(ctx))
     mothership = targets.one()
     values = agents_env(targets.settings) if mothership.is_local else {}
     session = _session(mothership, None if asked is None else Scope.named(asked), values)
+    session = replace(session, approve=Approve(approve or Approve.NEVER), wait_s=wait_s or 0.0)
     output.note(startup_line(session.scope))
+    if (least := Approve.strictest(session.approve, targets.settings.mcp.approve)) is not Approve.NEVER:
+        output.note(f"colonizer mcp: {_WAITING[least]} wait for you: `colonizer approvals`")
     if sys.stdin.isatty():
         output.note("an MCP client talks to it on stdin: `colonizer mcp install` sets one up; ctrl+d ends it")
     # Whoever interrupts it has nothing to lose: what was answered was done.
@@ -69,7 +92,9 @@ def _session(mothership: Mothership, asked: Scope | None, agent_env: Mapping[str
     if here is not None:
         with suppress(ClientError):  # it is no repository, which hinders nobody from launching on others
             mothership.ask(calls.add_local_repository(str(here)))
-    return Session(scope, mothership.server, mothership.token, mothership.silence, agent_env)
+    endpoint = mothership.endpoint
+    where = f"{endpoint.name} ({endpoint.address})"
+    return Session(scope, mothership.server, mothership.token, mothership.silence, agent_env, where)
 
 
 def _serve(paths: Paths, session: Session) -> bool:
@@ -79,7 +104,7 @@ def _serve(paths: Paths, session: Session) -> bool:
         engine.ensure_running()
     except EngineUnavailable as problem:
         output.note(f"colonizer: warning: {problem}; serving from this process instead")
-        return _serve_alone(session)
+        return _serve_alone(paths, session)
     from colonizer_cli.carrier import Carrier
     from colonizer_engines.mcp_wire import COLONIES_PATH, SESSION
 
@@ -88,15 +113,27 @@ def _serve(paths: Paths, session: Session) -> bool:
     return carrier.was_asked
 
 
-def _serve_alone(session: Session) -> bool:
+def _serve_alone(paths: Paths, session: Session) -> bool:
     import asyncio
 
+    from colonizer_client.clock import SystemClock
+    from colonizer_client.store import Store
     from colonizer_engines.serve import over_stdio
+    from colonizer_server.approver import Approver
+    from colonizer_server.policy import SettingsInForce
     from colonizer_server.serve import ColonyServer
     from colonizer_server.session import asking
 
     async def serve() -> bool:
-        async with asking(session) as mothership:
-            return await over_stdio(ColonyServer(mothership, session.scope))
+        with ExitStack() as stack:
+
+            def open_store() -> Store:
+                store = Store(paths.engine.cockpit_db)
+                stack.callback(store.close)
+                return store
+
+            approver = Approver(session, SettingsInForce(paths.settings), open_store, SystemClock())
+            async with asking(session) as mothership:
+                return await over_stdio(ColonyServer(mothership, session.scope, approver))
 
     return asyncio.run(serve())
