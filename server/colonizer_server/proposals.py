@@ -9,9 +9,9 @@ from colonizer_client.mothership import calls
 from colonizer_client.mothership.models import Attention, Colony
 from colonizer_client.text import safe_line
 from colonizer_config.value import Value
-from colonizer_server.arguments import Arguments
+from colonizer_server.arguments import Arguments, read
 from colonizer_server.errors import ToolError
-from colonizer_server.tools import NO_QUESTION, NOWHERE, Mothership, Tool
+from colonizer_server.tools import NO_QUESTION, NOWHERE, TOOLS, Mothership, Tool
 
 SUBJECTS = frozenset({"id", "repo"})
 """Arguments that say what a call is about. Its blast radius was shown for these: an edit leaves them as they are."""
@@ -41,6 +41,25 @@ async def propose(mothership: Mothership, tool: Tool, given: Arguments) -> Propo
     if describe is None:
         return Proposal(f"{tool.title}.", ("it only reads",) if tool.is_read else ("it is not known what it touches",))
     return await describe(mothership, given)
+
+
+def checked_edit(tool_name: str, before: Mapping[str, object], after: Mapping[str, object]) -> Mapping[str, object]:
+    """The arguments of a call as a person changed them.
+
+    Raises:
+        ToolError: They are none of this tool, or the call would be about something else.
+    """
+    tool = next((tool for tool in TOOLS if tool.name == tool_name), None)
+    if tool is None:
+        raise ToolError(f"there is no tool {safe_line(tool_name)}")
+    known = {parameter.name for parameter in tool.parameters}
+    for name in after:
+        if name not in known:
+            raise ToolError(f"{safe_line(name, limit=60)} is no argument of {tool.name}")
+    for name in sorted(SUBJECTS & known):
+        if before.get(name) != after.get(name):
+            raise ToolError(f"{name} says what the call is about, and cannot be changed: reject it instead")
+    return read(tool.parameters, after).given
 
 
 async def _answer(mothership: Mothership, given: Arguments) -> Proposal:
