@@ -71,7 +71,7 @@ class Session(Value):
             if isinstance(named, SshAddress):
                 raise AddressError("a mothership behind ssh is asked through the near end of its tunnel")
             server = named
-        given = wire.mapping(told.get("agent_env")) if server is own else {}
+        given = wire.mapping(told.get("agent_env") if server is own else None)
         return cls(
             scope=Scope.named(told.get("scope")),
             server=server,

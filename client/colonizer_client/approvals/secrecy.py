@@ -1,8 +1,8 @@
 """What may never wait in an inbox: values that look like secrets."""
 
 import re
-from collections.abc import Mapping, Sequence
 
+from colonizer_client.mothership import wire
 from colonizer_config.secrets import redact
 
 _NAMES = frozenset(
@@ -23,10 +23,7 @@ def holds_secret(value: object) -> bool:
     """Whether something in it, however deep, is named like a secret or looks like one."""
     if isinstance(value, str):
         return redact(value) != value or _SHAPES.search(value) is not None
-    if isinstance(value, Mapping):
-        return any(
-            str(name).casefold() in _NAMES or holds_secret(name) or holds_secret(inner) for name, inner in value.items()
-        )
-    if isinstance(value, Sequence):
-        return any(map(holds_secret, value))
-    return False
+    named = wire.mapping(value).items()
+    if any(name.casefold() in _NAMES or holds_secret(name) or holds_secret(inner) for name, inner in named):
+        return True
+    return any(map(holds_secret, wire.sequence(value)))
