@@ -91,6 +91,7 @@ CREATE TABLE IF NOT EXISTS approvals (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS approvals_open ON approvals (created_at)
     WHERE state IN ('pending', 'approved', 'claimed');
+CREATE INDEX IF NOT EXISTS approvals_of ON approvals (caller, tool);
 """
 
 

@@ -50,6 +50,9 @@ _COLUMNS = (
     "id, caller, client, tool, asked, digest, arguments, about, policy, body, state, words, result,"
     " created_at, expires_at, decided_at, decided_by"
 )
+_OPEN = "state IN ('pending', 'approved', 'claimed')"
+"""In these words, which the database's index has too."""
+
 _BINDING = "caller = ? AND client = ? AND tool = ? AND about = ? AND policy = ?"
 
 
@@ -89,8 +92,7 @@ class Approvals:
         self._bring_up_to_date()
         now = self._clock.now()
         known = (
-            f"{_BINDING} AND ? IN (asked, digest)"
-            " AND (state IN ('pending', 'approved', 'claimed') OR state = 'rejected' AND expires_at > ?)"
+            f"{_BINDING} AND ? IN (asked, digest) AND ({_OPEN} OR state = 'rejected' AND expires_at > ?)"
             " ORDER BY created_at DESC LIMIT 1"
         )
 
@@ -194,15 +196,12 @@ class Approvals:
             NotFound: There is none of that id.
         """
         self._bring_up_to_date()
-        found = self._select("id = ?", approval_id)
-        if not found:
-            raise NotFound(f"there is no approval {safe_line(approval_id, limit=60)}", status=404)
-        return found[0]
+        return self._found(approval_id)
 
     def pending(self) -> tuple[Approval, ...]:
         """Those that wait for the person, oldest first."""
         self._bring_up_to_date()
-        return self._select("state = 'pending' ORDER BY created_at, id")
+        return self._select(f"{_OPEN} AND state = 'pending' ORDER BY created_at, id")
 
     def newest(self, limit: int) -> tuple[Approval, ...]:
         """The newest ones whatever their state, newest first."""
@@ -258,7 +257,7 @@ class Approvals:
         )
         db.execute(f"INSERT INTO approvals ({_COLUMNS}) VALUES ({', '.join('?' * len(row))})", row)
         db.execute(
-            "DELETE FROM approvals WHERE state NOT IN ('pending', 'approved', 'claimed') AND id NOT IN"
+            f"DELETE FROM approvals WHERE NOT {_OPEN} AND id NOT IN"
             " (SELECT id FROM approvals ORDER BY created_at DESC LIMIT ?)",
             (KEPT,),
         )
@@ -277,17 +276,20 @@ class Approvals:
     def _bring_up_to_date(self) -> None:
         """Ends what nobody decided or used in time, and what a process claimed that is no more."""
         now = self._clock.now()
-        late = self._select("state IN ('pending', 'approved') AND expires_at <= ?", now)
-        claimed = self._store.rows("SELECT id, claimant FROM approvals WHERE state = 'claimed'")
-        dead = [(str(row), str(claimant)) for row, claimant in claimed if not self._lives(str(claimant))]
+        rows = self._store.rows(f"SELECT id, state, expires_at <= ?, claimant FROM approvals WHERE {_OPEN}", now)
+        late = [str(row[0]) for row in rows if row[1] != "claimed" and row[2]]
+        dead = [(str(row[0]), str(row[3])) for row in rows if row[1] == "claimed" and not self._lives(str(row[3]))]
         if not late and not dead:
             return
 
         def end(db: sqlite3.Connection) -> None:
-            expire = "UPDATE approvals SET state = 'expired', words = ? WHERE id = ? AND state = ? AND expires_at <= ?"
-            for approval in late:
+            expire = (
+                "UPDATE approvals SET state = 'expired', words = ?"
+                " WHERE id = ? AND state IN ('pending', 'approved') AND expires_at <= ?"
+            )
+            for approval in map(self._found, late):
                 words = "nobody decided in time" if approval.state == "pending" else "it was not used in time"
-                if db.execute(expire, (words, approval.id, approval.state, now)).rowcount:
+                if db.execute(expire, (words, approval.id, now)).rowcount:
                     self._note(approval, "expired", words=words)
             lose = (
                 "UPDATE approvals SET state = 'unknown', words = ? WHERE id = ? AND claimant = ? AND state = 'claimed'"
@@ -295,7 +297,7 @@ class Approvals:
             for approval_id, claimant in dead:
                 words = "the process that carried it out ended before it knew what came of it"
                 if db.execute(lose, (words, approval_id, claimant)).rowcount:
-                    self._note(self._select("id = ?", approval_id)[0], "unknown", words=words)
+                    self._note(self._found(approval_id), "unknown", words=words)
 
         self._store.write(end)
 
@@ -308,6 +310,13 @@ class Approvals:
         record = _of_call(request.caller, request.tool, approval.digest)
         at = {"approval": approval.id, "mothership": request.mothership, "policy": request.policy}
         self._log.append({**record, **at, "result": result, **told})
+
+    def _found(self, approval_id: str) -> Approval:
+        """One approval as it is stored; raises NotFound."""
+        found = self._select("id = ?", approval_id)
+        if not found:
+            raise NotFound(f"there is no approval {safe_line(approval_id, limit=60)}", status=404)
+        return found[0]
 
     def _select(self, where: str, *arguments: object) -> tuple[Approval, ...]:
         return tuple(map(_approval, self._store.rows(f"SELECT {_COLUMNS} FROM approvals WHERE {where}", *arguments)))
