@@ -64,6 +64,7 @@ def test_a_call_is_listed_shown_whole_and_approved_by_the_digest_that_was_shown(
         ("approve", one.id, "--json"): (5, "colonizer: not approved: without a terminal"),
         ("approve", one.id, "--digest", one.digest[:4]): (2, "--digest needs at least 8 characters"),
         ("approve", one.id, "--digest", "0" * 64): (5, "colonizer: this is not what was shown: look at it again"),
+        ("edit", "nowhere"): (4, "colonizer: there is no approval nowhere"),
         ("approve", "nowhere", "--digest", "0" * 64): (4, "colonizer: there is no approval nowhere"),
     }
     for argv, (code, words) in rows.items():
