@@ -124,6 +124,7 @@ def test_on_a_terminal_a_call_is_shown_whole_before_it_is_asked_about() -> None:
     one = asked(repo="a/b")
     for answer, state in (("", "pending"), ("y", "approved")):
         with typed("approvals", "approve", one.id) as terminal:
+            terminal.type("y")  # before anything was shown
             terminal.until("Approve this? [y/N] ")
             assert terminal.seen.index("repo: a/b") < terminal.seen.index("Approve this?")
             terminal.type(answer)

@@ -1,9 +1,11 @@
 """`colonizer approvals`: the calls of agents that wait for the person, looked at and decided."""
 
 import json
+import sys
+import termios
 import time
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 import click
 
@@ -145,9 +147,17 @@ def _agree(options: GlobalOptions, approval: Approval) -> None:
     if not options.as_json:
         _show(approval)
         output.flush()
+        _drop_typed_ahead()
         if agreed("Approve this?"):
             return
     raise Failed("not approved: without a terminal, say --digest with the digest that was shown", ExitCode.CONFLICT)
+
+
+def _drop_typed_ahead() -> None:
+    """Forgets keys that were pressed before there was anything to read: they answer another question."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        with suppress(termios.error):
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def _tell(options: GlobalOptions, approval: Approval, words: str) -> None:
