@@ -32,6 +32,7 @@ from colonizer_client.mothership.recorder import Recorder
 from colonizer_client.outbox import Delivery, Outbox
 from colonizer_client.reconnection import supervise
 from colonizer_client.snapshot import (
+    ApprovalsChanged,
     ColoniesListed,
     ColonyChanged,
     DeliveryChanged,
@@ -163,6 +164,7 @@ class Cockpit:
                     self._start(link)
                 self.kernels.start(tasks)
                 self.offers.start(tasks)
+                tasks.create_task(self._follow_approvals())
                 await asyncio.Event().wait()
         finally:
             self._tasks = None
@@ -172,6 +174,10 @@ class Cockpit:
             if self._store is not None:
                 self._store.close()
             self._store = self._outbox = None
+
+    async def _follow_approvals(self) -> None:
+        async for waiting in self.approvals.changes():
+            self.hub.post(ApprovalsChanged(waiting))
 
     def reconnect(self, endpoint: EndpointName) -> None:
         """Connects anew at once, with the token that is kept now."""
