@@ -11,6 +11,7 @@ from colonizer_client.kernel.gate import (
     TRUST_PARTS,
     outcomes_to_next_role,
     parts_of,
+    proposals_to_leave_sandbox,
     ways_from,
 )
 from colonizer_client.kernel.glance import Field, Row
@@ -70,12 +71,24 @@ def heat_lines(rows: Iterable[Row]) -> Iterator[str]:
 
 def agent_lines(profiles: Iterable[Profile], preset: Preset) -> Iterator[str]:
     """A heading, and a line for each agent, the most trusted first."""
-    yield f"trust  {'role':12}  {'accepted':>12}  {'next role, after':32}  agent"
+    yield f"trust  {'role':12}  {'passed':>6}  {'proposed':>8}  {'next role, after':32}  agent"
     for profile in sorted(profiles, key=lambda profile: (-profile.trust, profile.agent.shown)):
-        following = outcomes_to_next_role(profile, preset)
-        ahead = "-" if following is None else f"{following[0]}, {_count(following[1], 'passed outcome')}"
-        accepted = f"{profile.accepted} of {profile.proposals}"
-        yield f"{profile.trust:5.2f}  {profile.role or '?':12}  {accepted:>12}  {ahead:32}  {profile.agent.shown}"
+        counts = f"{profile.accepted:>6}  {profile.proposals:>8}"
+        ahead = _ahead(profile, preset)
+        yield f"{profile.trust:5.2f}  {profile.role or '?':12}  {counts}  {ahead:32}  {profile.agent.shown}"
+
+
+def _ahead(profile: Profile, preset: Preset) -> str:
+    """The next role, and what leads there."""
+    following = outcomes_to_next_role(profile, preset)
+    if following is None:
+        return "-"
+    role, outcomes = following
+    needed = [_count(outcomes, "passed outcome")] if outcomes else []
+    proposals = proposals_to_leave_sandbox(profile)
+    if proposals and not preset.counts_outcomes:
+        needed.append(_count(proposals, "proposal"))
+    return f"{role}, {' and '.join(needed) or 'its next call'}"
 
 
 def review_lines(review: PlanReview) -> Iterator[str]:

@@ -54,6 +54,9 @@ class SqliteFile:
 
     kind: ClassVar[Kind]
 
+    _file: tuple[Path, int] | None = None
+    """The path, and the number of the file that was there when it was opened."""
+
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
@@ -77,7 +80,9 @@ class SqliteFile:
             except BaseException:
                 connection.close()
                 raise
-        return cls(connection)
+        opened = cls(connection)
+        opened._file = path, path.stat().st_ino
+        return opened
 
     def close(self) -> None:
         """Closes the database; what is committed is in the main file then."""
@@ -90,6 +95,7 @@ class SqliteFile:
     @contextmanager
     def transaction(self) -> Generator[None]:
         """Everything written inside is kept together, or nothing of it is."""
+        self._refuse_where_lost()
         with self._translated("the database"):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -100,6 +106,19 @@ class SqliteFile:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+
+    def _refuse_where_lost(self) -> None:
+        """SQLite goes on writing into a file that was deleted, and all of it is gone when the last process ends."""
+        if self._file is None:
+            return
+        path, number = self._file
+        try:
+            is_there = path.stat().st_ino == number
+        except OSError:
+            is_there = False
+        if not is_there:
+            lost = "was deleted or replaced while it was in use; nothing is written any more"
+            raise self.kind.errors.unusable(f"the database {path} {lost}: put it back, or end the engine to begin anew")
 
     @contextmanager
     def _translated(self, subject: str) -> Generator[None]:

@@ -283,7 +283,7 @@ async def test_a_person_leaves_traces_and_calms_down_where_the_kernel_is_ours(tm
         await it.type("too loud")
         await it.press("ctrl+s")
         await it.asked(("local", ("calm down", "too loud")))
-        await it.sees("local is calm: 12 traces are gone")
+        await it.sees("local is calm: 12 traces gone")
         await it.press("right_parenthesis", "D")
         await it.sees("hive lets nobody do this from here")
 
@@ -398,7 +398,7 @@ async def test_a_form_that_was_left_is_there_again(tmp_path: Path) -> None:
 async def test_what_changes_a_shared_kernel_is_asked_once_more(tmp_path: Path) -> None:
     async with visit(tmp_path, remote()) as it:
         await it.press("j", "b")
-        await it.sees("Tick it?", "hive is shared with whoever else uses https://hive.tailnet/mcp.")
+        await it.sees("Tick it?", "whoever uses", "https://hive.tailnet/mcp shares it.")
         await it.press("escape")
         assert ("hive", "tick") not in it.kernels.said
         await it.press("b", "y")
@@ -416,6 +416,27 @@ async def test_what_changes_a_shared_kernel_is_asked_once_more(tmp_path: Path) -
         await it.press("y")
         await it.asked(("hive", OutcomeOrder("agent-7", "patch_file", "src/auth/login.py", "it works", True, 0.0)))
         await it.sees("has trust 0.45 now")
+
+
+async def test_what_was_typed_for_a_place_comes_back_there_and_nowhere_else(tmp_path: Path) -> None:
+    async with visit(tmp_path, kernel()) as it:
+        await it.press("j", "P", "escape", "j", "P")
+        await it.sees("src/auth/tokens.py", "Propose an action")
+        await it.type("ada")
+        await it.press("escape", "j", "P")
+        await it.sees("src/auth/session.py", "who would do it")
+        await it.press("escape", "k", "P")
+        await it.sees("src/auth/tokens.py", "agent ada")
+        await it.press("escape")
+        it.app.cockpit.hub.post(OffersChanged(OFFERS, EndpointName("local")))
+        it.app.deck.kernel.bring(it.app.deck.kernel.panes.offers)
+        await it.sees("Offers 4")
+        await it.press("enter", "tab")
+        await it.type("maybe")
+        await it.press("escape", "j", "enter")
+        await it.sees("colony c0ffee03 failed: Greet people by name", "codex on acme/widgets", "yours, from -1 to 1")
+        await it.press("escape", "k", "enter")
+        await it.sees("colony c0ffee04 merged: Greet people by name", "maybe")
 
 
 async def test_a_call_whose_reply_is_lost_says_so_and_keeps_what_was_typed(tmp_path: Path) -> None:

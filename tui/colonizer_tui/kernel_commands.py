@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.errors import ClientError
@@ -18,10 +18,14 @@ from colonizer_tui.dialogs.consent import Consent
 from colonizer_tui.dialogs.form import Field, Filled, Form, Terms
 from colonizer_tui.face import Face
 from colonizer_tui.intents import Tone
+from colonizer_tui.present import words
 from colonizer_tui.present.kernel import forms, frame, pruning
 from colonizer_tui.present.line import Line, Span, line
 
 T = TypeVar("T")
+
+Draft: TypeAlias = tuple[EndpointName, str, tuple[str, ...]]
+"""What a form that was left is known by: kernel, form, and the place, agent or offer that it was begun for."""
 
 
 class NotSent(ClientError):
@@ -35,8 +39,8 @@ class KernelCommands:
         self._cockpit = cockpit
         self._face = face
         self._changed = changed
-        self._left: dict[tuple[EndpointName, str], Filled] = {}
-        """Forms that were left as they were filled in, by kernel and form."""
+        self._left: dict[Draft, Filled] = {}
+        """Forms that were left as they were filled in."""
         self._ticking: dict[EndpointName, float] = {}
 
     async def propose(self, kernel: KernelView, begun: Filled) -> Verdict | None:
@@ -75,7 +79,8 @@ class KernelCommands:
             if await self._face.ask(asked) is not True:
                 return
         begun = {"passed": {True: "yes", False: "no", None: ""}[offer.passed]}
-        await self._told(self._filled(kernel, forms.OFFER, begun, hand_over))
+        about = (offer.outcome, f"{safe_line(offer.agent)} on {safe_line(offer.target)}")
+        await self._told(self._filled(kernel, forms.OFFER, begun, hand_over, about))
 
     async def dismiss_offer(self, kernel: KernelView, offer: Offer) -> None:
         """Makes an offer no more."""
@@ -100,7 +105,7 @@ class KernelCommands:
 
         async def hand_over(filled: Filled) -> str:
             calmed = await self._cockpit.kernels.calm_down(kernel.name, forms.calming(filled))
-            return f"{kernel.name} is calm: {calmed.cleared:,} traces are gone, and it is at tick 0 again"
+            return f"{kernel.name} is calm: {words.count(calmed.cleared, 'trace')} gone, and it is at tick 0 again"
 
         await self._told(self._filled(kernel, forms.CALMING, {}, hand_over))
 
@@ -179,19 +184,34 @@ class KernelCommands:
         form: forms.Form,
         begun: Filled,
         hand_over: Callable[[Filled], Coroutine[object, object, T]],
+        about: Sequence[str] = (),
     ) -> T | None:
-        """What came of a form, which begins as it was left."""
-        left = self._left.pop((kernel.name, form.name), None)
-        values = begun if left is None else {**left, **{name: value for name, value in begun.items() if not left[name]}}
+        """What came of a form, which begins as it was left for the same place, agent or offer.
+
+        What stands in it is about nothing else: it must not be sent for what was selected later.
+
+        Args:
+            kernel: The kernel.
+            form: The form.
+            begun: What stands in its fields at first.
+            hand_over: Does what it is for.
+            about: What it is about, in words, where no field says so.
+        """
+        draft = (kernel.name, form.name, tuple(about) or tuple(begun.values()))
+        values = self._left.pop(draft, begun)
 
         def leave(filled: Filled) -> None:
-            self._left[kernel.name, form.name] = filled
+            if any(value != begun.get(name, "") for name, value in filled.items()):
+                self._left[draft] = filled
+
+        def notes(filled: Filled) -> Sequence[Span]:
+            return [*(Span(text) for text in about), *(Span(text, "attention") for text in form.faults(filled))]
 
         terms = Terms(
             title=line(Span(f"{form.title} ", "strong"), Span(str(kernel.name), "info"), *_shared(kernel)),
             yes=form.yes,
             waiting=f"asking {kernel.name}…",
-            notes=lambda filled: [Span(text, "attention") for text in form.faults(filled)],
+            notes=notes,
             left=leave,
         )
         fields = [Field(name, hint, values.get(name, ""), label=label) for name, label, hint in form.fields]
@@ -214,7 +234,13 @@ class KernelCommands:
     async def _is_wanted(self, kernel: KernelView, title: str, told: str, target: str = "") -> bool:
         if kernel.capabilities.is_embedded:
             return True
-        texts: Sequence[str] = [f"{kernel.name} is shared with whoever else uses {kernel.link.address}.", told]
+        is_command = kernel.name in self._cockpit.kernels.commands
+        whose = (
+            "the program that it runs may share it with others"
+            if is_command
+            else f"whoever uses {kernel.link.address} shares it"
+        )
+        texts: Sequence[str] = [f"{kernel.name} is not the local kernel: {whose}.", told]
         asked = Confirm(title, target or f"{kernel.name} · {kernel.link.address}", texts, yes="yes", is_danger=False)
         return await self._face.ask(asked) is True
 

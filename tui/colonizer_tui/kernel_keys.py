@@ -35,7 +35,7 @@ class KernelKeys:
         if kernel.condition is not Condition.LIVE:
             self._face.attempt(partial(self._cockpit.kernels.reconnect, kernel.name))
         elif not self._deck.kernel.shows_pruning:
-            self._face.tell(f"{kernel.name} answers already", tone="refusal")
+            self._face.tell(f"{kernel.name} answers already; in Pruning this key has it make a report", tone="refusal")
         elif self._allowed("prune") is not None:
             await self._face.begin(self._commands.prune(kernel))
 

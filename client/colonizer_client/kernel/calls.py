@@ -71,6 +71,8 @@ class Call(Value, Generic[T]):
     arguments: Mapping[str, object] = {}
     waits_s: float = 0.0
     """How long the kernel may take on purpose."""
+    leaves: str = ""
+    """What may be so all the same where no reply comes."""
 
     def checked(self) -> "Call[T]":
         """The call, where its arguments can be sent.
@@ -91,7 +93,7 @@ class Call(Value, Generic[T]):
             self.read(value)
             return value
 
-        return Call(self.tool, read, self.arguments, self.waits_s)
+        return Call(self.tool, read, self.arguments, self.waits_s, self.leaves)
 
 
 def status() -> Call[Status]:
@@ -101,7 +103,7 @@ def status() -> Call[Status]:
 
 def tick() -> Call[Status]:
     """Moves the field one tick on."""
-    return Call("colony_tick", decode.status)
+    return Call("colony_tick", decode.status, leaves="it may have ticked all the same")
 
 
 def query(place: str, signal: SignalType) -> Call[Trace | None]:
@@ -124,7 +126,8 @@ def propose(order: ProposalOrder) -> Call[GateReply]:
         "rollback_plan": order.rollback_plan,
         "evidence": order.evidence,
     }
-    return Call("colony_propose_action", decode.gate_reply, arguments)
+    leaves = "it may have been judged all the same, and left its traces"
+    return Call("colony_propose_action", decode.gate_reply, arguments, leaves=leaves)
 
 
 def record(order: OutcomeOrder) -> Call[Recorded]:
@@ -137,7 +140,8 @@ def record(order: OutcomeOrder) -> Call[Recorded]:
         "tests_passed": order.tests_passed,
         "human_feedback": order.feedback,
     }
-    return Call("colony_record_outcome", decode.recorded, arguments)
+    leaves = "it may have been recorded all the same: look into the outcomes before you send it again"
+    return Call("colony_record_outcome", decode.recorded, arguments, leaves=leaves)
 
 
 def falsify(plan: Mapping[str, object]) -> Call[PlanReview]:
@@ -199,9 +203,12 @@ def deposit(order: DepositOrder) -> Call[Trace | None]:
         "decay": decay,
         "evidence": dict(order.evidence),
     }
-    return Call("operator_deposit", lambda value: decode.trace(wire.mapping(value).get("signals")), arguments)
+    leaves = "the trace may be there all the same"
+    return Call(
+        "operator_deposit", lambda told: decode.trace(wire.mapping(told).get("signals")), arguments, leaves=leaves
+    )
 
 
 def calm_down(reason: str) -> Call[Calmed]:
     """Takes traces, budget and ticks back to the start."""
-    return Call("operator_calm_down", decode.calmed, {"reason": reason})
+    return Call("operator_calm_down", decode.calmed, {"reason": reason}, leaves="it may have calmed down all the same")

@@ -32,8 +32,8 @@ from colonizer_config.value import Value
 E = TypeVar("E", bound=StrEnum)
 M = TypeVar("M")
 
-NAME_LIMIT = 2_000
-"""Characters; a longer name is none that a person or an agent gave."""
+NAME_LIMIT = 1_000_000
+"""Characters; kernels take whatever fits into a message, and what they keep has to be seen. It is shown cut."""
 
 SHOWN_NAME_LIMIT = 300
 ROWS_LIMIT = 1_000

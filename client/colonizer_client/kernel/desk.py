@@ -1,7 +1,7 @@
 """All kernels of a cockpit, and what a person does with them. Faces talk to this."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 from colonizer_client.clock import Clock
@@ -49,6 +49,11 @@ class Kernels:
         self._commands: dict[EndpointName, StdioAddress] = {}
         self._running: dict[EndpointName, asyncio.Task[None]] = {}
         self._tasks: asyncio.TaskGroup | None = None
+
+    @property
+    def commands(self) -> Collection[EndpointName]:
+        """The kernels that are commands, run by us."""
+        return self._commands.keys()
 
     def add(self, state: EndpointState, connector: Connector, command: StdioAddress | None = None) -> None:
         """Adds a kernel, instead of one that has this name. A `command` runs only after the person agreed to it."""

@@ -82,6 +82,11 @@ def outcomes_to_next_role(profile: Profile, preset: Preset) -> tuple[str, int] |
     return None
 
 
+def proposals_to_leave_sandbox(profile: Profile) -> int:
+    """How many proposals more an agent needs before it can leave the sandbox, whatever its trust."""
+    return max(MIN_PROPOSALS - profile.proposals, 0) if profile.role == "sandbox" else 0
+
+
 def _lifts(parts: ScoreParts) -> Iterator[tuple[Lift, float]]:
     most_risk, half_risk, _ = RISK_PARTS
     full, _, half, half_with_failures = TRUST_PARTS

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar
 
-from colonizer_client.errors import NotOffered
+from colonizer_client.errors import NoReply, NotOffered
 from colonizer_client.kernel.calls import OPERATOR_TOOLS, TOOLS, Call
 from colonizer_client.kernel.pace import Pacer
 from colonizer_client.kernel.preset import CODOMYRMEX, SEED, Law, LinearLaw, Preset, ProportionalLaw
@@ -102,7 +102,12 @@ class KernelSession:
         arguments = call.checked().arguments
         await self._pacer.turn()
         started = time.monotonic()
-        reply = await self._wire.call(listed, arguments, REPLY_TIMEOUT_S + call.waits_s)
+        try:
+            reply = await self._wire.call(listed, arguments, REPLY_TIMEOUT_S + call.waits_s)
+        except NoReply as problem:
+            if not call.leaves:
+                raise
+            raise NoReply(f"{problem}; {call.leaves}") from problem
         if not call.waits_s:
             self.latency_s = time.monotonic() - started
         return call.read(value_of(reply))

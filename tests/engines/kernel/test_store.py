@@ -129,6 +129,24 @@ def test_a_full_disk_refuses_the_call_and_nothing_of_it_remains(tmp_path: Path) 
     assert refused
 
 
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_file_that_was_taken_away_takes_no_more_calls(tmp_path: Path, is_replaced: bool) -> None:
+    path = tmp_path / "kernel.db"
+    store = Store.open(path)
+    kernel = Kernel(SEED, store)
+    record(kernel)
+    aside = path.rename(tmp_path / "aside.db")
+    if is_replaced:
+        path.touch()
+    before = (kernel.matrix(), kernel.profiles(), kernel.changes_after(0))
+    with pytest.raises(DatabaseUnusable, match="was deleted or replaced while it was in use"):
+        record(kernel)
+    assert (kernel.matrix(), kernel.profiles(), kernel.changes_after(0)) == before
+    aside.replace(path)
+    record(kernel)
+    store.close()
+
+
 @pytest.mark.parametrize("pragma", ["application_id = 7", "user_version = 99"])
 def test_a_foreign_or_newer_database_is_left_as_it_is(tmp_path: Path, pragma: str) -> None:
     path = tmp_path / "kernel.db"

@@ -325,7 +325,7 @@ def test_what_a_kernel_cannot_do_now_has_a_reason() -> None:
     assert "agreed to" in abilities.refusal("propose", blank("hive", consent=ASKED))
     lacking = replace(kernel(), capabilities=replace(kernel().capabilities, tools=frozenset[str]()))
     assert "has no colony_tick" in abilities.refusal("auto_tick", lacking)
-    assert abilities.refusal("export", fresh()) == "there is no report yet"
+    assert abilities.refusal("export", fresh()) == "there is no pruning report yet: one is made in Pruning"
     assert abilities.refusal("tick", None)
 
 

@@ -191,6 +191,7 @@ class KernelWorkspace(Workspace):
             *hints_of("propose", "record", "tick"),
             *others,
             *hints_of("auto_tick"),
+            *(hints_of("deposit", "calm_down") if kernel.capabilities.has_operator_calls else ()),
         )
 
     def do_next_pane(self) -> None:

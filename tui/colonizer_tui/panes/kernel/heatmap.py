@@ -26,7 +26,7 @@ class HeatPane(KernelList[RowKey]):
     NOTHING = "No place has a trace yet."
     HELPS = (
         ("propose", "asks the gate about an action, which leaves traces"),
-        ("record", "records what came of one: success stays long, failure goes fast"),
+        ("record", "records what came of one, which leaves success or failure there"),
         ("tick", "lets all traces fade by a tick"),
     )
 

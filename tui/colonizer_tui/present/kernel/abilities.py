@@ -25,7 +25,7 @@ def refusal(action: str, kernel: KernelView | None) -> str:
     if kernel is None:
         return "there is no kernel"
     if action == "export":
-        return "" if kernel.pruning is not None else "there is no report yet"
+        return "" if kernel.pruning is not None else "there is no pruning report yet: one is made in Pruning"
     if action == "answer":
         return "" if kernel.consent is not None else "it asks nothing"
     if action not in TOOLS and action not in OPERATORS:

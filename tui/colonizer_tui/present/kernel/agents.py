@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from colonizer_client.kernel.gate import outcomes_to_next_role
-from colonizer_client.kernel.models import Role
-from colonizer_client.kernel.preset import FAILURE_LIMIT, LADDER, MIN_PROPOSALS, TRUST_FLOOR, TRUST_FULL, Preset
+from colonizer_client.kernel.gate import outcomes_to_next_role, proposals_to_leave_sandbox
+from colonizer_client.kernel.preset import FAILURE_LIMIT, LADDER, TRUST_FLOOR, TRUST_FULL, Preset
 from colonizer_client.kernel.view import Agent
 from colonizer_tui.present import words
 from colonizer_tui.present.kernel.sparks import spark
@@ -44,7 +43,7 @@ def caption(width: int) -> Line:
         scale[int(mark * BAR)] = "."
         scale[int(mark * BAR) + 1] = f"{mark:.1f}"[-1]
     text = f" {column('agent', _name_width(width))}{column('role', _ROLE_WIDTH)}{''.join(scale)} {column('trust', 5)}"
-    text += column("accepted", _COUNT_WIDTH, right=True) + f"  {column('last ten', OUTCOMES_SHOWN)}"
+    text += column("passed", _COUNT_WIDTH, right=True) + f"  {column('last ten', OUTCOMES_SHOWN)}"
     return (Span(text + (column("  next role", _NEXT_WIDTH) if _has_next(width) else ""), "dim"),)
 
 
@@ -114,10 +113,9 @@ def detail(agent: Agent, preset: Preset, now: float, width: int, glyphs: Glyphs)
         sign = Span(glyphs["yes"] if is_passed else glyphs["unknown"], "ok" if is_passed else "dim")
         shown.append((sign, Span(f" {mark:.2f}  ", "muted"), Span(told, "" if is_passed else "muted")))
     shown += [EMPTY, *((Span(part),) for text in _ahead(agent, preset) for part in wrap(text, width))]
-    counted = (
-        words.count(profile.proposals, "proposal") if not preset.counts_outcomes else f"{profile.proposals:,} counted"
-    )
-    shown += [EMPTY, (Span(f"{profile.accepted:,} accepted of {counted}", "muted"),)]
+    # An outcome may come without a proposal: neither is a part of the other.
+    counted = "counted" if preset.counts_outcomes else "proposed"
+    shown += [EMPTY, (Span(f"{profile.accepted:,} passed · {profile.proposals:,} {counted}", "muted"),)]
     shown.append((Span("last ten  ", "muted"), *last_outcomes(agent, glyphs)))
     if not agent.is_whole and agent.outcomes:
         shown.append((Span("as far as they were seen", "dim"),))
@@ -144,6 +142,5 @@ def _ahead(agent: Agent, preset: Preset) -> Iterator[str]:
     role, count = found
     if count:
         yield f"{words.count(count, 'passed outcome')} more to {_role(role)}."
-    if profile.role == Role.SANDBOX and profile.proposals < MIN_PROPOSALS:
-        needed = MIN_PROPOSALS - profile.proposals
+    if needed := proposals_to_leave_sandbox(profile):
         yield f"It leaves the sandbox after {words.count(needed, 'more proposal', 'more proposals')} at the earliest."
