@@ -80,6 +80,7 @@ class Cockpit:
         """What colonies came to, offered to be recorded in a kernel."""
         self.approvals = ApprovalDesk(lambda: self.store, self.clock)
         """The calls of agents that wait for the person."""
+        self._follows_approvals = False
 
     @property
     def snapshot(self) -> Snapshot:
@@ -164,7 +165,8 @@ class Cockpit:
                     self._start(link)
                 self.kernels.start(tasks)
                 self.offers.start(tasks)
-                tasks.create_task(self._follow_approvals())
+                if self._follows_approvals:
+                    tasks.create_task(self._follow_approvals())
                 await asyncio.Event().wait()
         finally:
             self._tasks = None
@@ -174,6 +176,10 @@ class Cockpit:
             if self._store is not None:
                 self._store.close()
             self._store = self._outbox = None
+
+    def follow_approvals(self) -> None:
+        """Has the snapshot tell which calls of agents wait for the person, once the cockpit runs."""
+        self._follows_approvals = True
 
     async def _follow_approvals(self) -> None:
         async for waiting in self.approvals.changes():
