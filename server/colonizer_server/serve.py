@@ -25,10 +25,14 @@ from mcp_types import (
     ToolsCapability,
 )
 from mcp_types import Tool as ListedTool
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from colonizer_client.errors import ClientError
+from colonizer_client.mothership import wire
 from colonizer_config.version import __version__
 from colonizer_server.arguments import read, schema_of
+from colonizer_server.catalogue import INSTRUCTIONS as CATALOGUE_INSTRUCTIONS
+from colonizer_server.catalogue import CatalogueTool, CatalogueTools
 from colonizer_server.errors import ToolError
 from colonizer_server.scope import Scope
 from colonizer_server.tools import Mothership, Tool, tools_at
@@ -46,11 +50,11 @@ INSTRUCTIONS = (
 class ColonyServer(Server[Any]):
     """The tools of one session, which asks one mothership with one token."""
 
-    def __init__(self, mothership: Mothership, scope: Scope) -> None:
+    def __init__(self, mothership: Mothership, scope: Scope, catalogue: CatalogueTools | None = None) -> None:
         super().__init__(
             SERVER_NAME,
             version=__version__,
-            instructions=INSTRUCTIONS,
+            instructions=INSTRUCTIONS if catalogue is None else INSTRUCTIONS + CATALOGUE_INSTRUCTIONS,
             on_list_tools=self._list,
             on_call_tool=self._call,
             on_list_prompts=_no_prompts,
@@ -60,8 +64,9 @@ class ColonyServer(Server[Any]):
         )
         self._mothership = mothership
         self._tools = {tool.name: tool for tool in tools_at(scope)}
+        self._catalogue = catalogue
         # In place of the SDK's telemetry, which nobody here collects.
-        self.middleware[:] = [_in_words]
+        self.middleware[:] = [_in_words] if catalogue is None else [_in_words, self._from_catalogue]
 
     def get_capabilities(
         self,
@@ -77,7 +82,12 @@ class ColonyServer(Server[Any]):
 
     async def _list(self, context: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
         del context, params
-        return ListToolsResult(tools=[_listed(tool) for tool in self._tools.values()])
+        tools = [_listed(tool) for tool in self._tools.values()]
+        if self._catalogue is not None:
+            may_write = self._catalogue.may_write
+            tools += [_listed_of_catalogue(tool, may_write) for tool in self._catalogue.tools.values()]
+            tools.sort(key=lambda tool: tool.name)
+        return ListToolsResult(tools=tools)
 
     async def _call(self, context: Any, params: CallToolRequestParams) -> CallToolResult:
         del context
@@ -88,6 +98,16 @@ class ColonyServer(Server[Any]):
             return _result(await tool.work(self._mothership, read(tool.parameters, params.arguments or {})))
         except (ToolError, ClientError) as problem:
             return _result(str(problem), is_error=True)
+
+    async def _from_catalogue(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Answers calls of the catalogue's tools, whose results must not be cut to what the SDK knows of."""
+        name = wire.raw((ctx.params or {}).get("name"))
+        if self._catalogue is None or ctx.method != "tools/call" or name not in self._catalogue.tools:
+            return await call_next(ctx)
+        given = wire.mapping((ctx.params or {}).get("arguments"))
+        result = await self._catalogue.result(name, given, ctx.session.report_progress)
+        is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        return {"resultType": "complete", **result} if is_modern else dict(result)
 
 
 async def _in_words(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -113,6 +133,12 @@ def _listed(tool: Tool) -> ListedTool:
             open_world_hint=tool.scope is Scope.LAUNCH,
         ),
     )
+
+
+def _listed_of_catalogue(tool: CatalogueTool, may_write: bool) -> ListedTool:
+    hints = ToolAnnotations(title=tool.title, read_only_hint=tool.only_looks or not may_write)
+    schema = schema_of(tool.parameters)
+    return ListedTool(name=tool.name, description=tool.description, input_schema=schema, annotations=hints)
 
 
 def _result(text: str, *, is_error: bool = False) -> CallToolResult:

@@ -29,6 +29,8 @@ class Session(Value):
     """What is said when the mothership does not answer, up to the reason."""
     agent_env: Mapping[str, str] = {}
     """Values of the person's shell for agents, where the mothership is the local engine's."""
+    catalogue_env: Mapping[str, str] | None = None
+    """Values of the same shell for the servers of the catalogue; None where the session has no catalogue."""
 
     def to_header(self) -> str:
         """The session as it is told to the engine with each request; the engine's own mothership goes without token."""
@@ -37,6 +39,8 @@ class Session(Value):
             told |= {"mothership": self.server.base_url, "token": self.token.reveal()}
         else:
             told["agent_env"] = dict(self.agent_env)
+        if self.catalogue_env is not None:
+            told["catalogue_env"] = dict(self.catalogue_env)
         return json.dumps(told)
 
     @classmethod
@@ -50,14 +54,17 @@ class Session(Value):
         """
         told = wire.mapping(wire.parse(header.encode()))
         scope, silence = Scope.named(told.get("scope")), wire.line(told.get("silence"))
+        catalogue_env = _texts(told["catalogue_env"]) if "catalogue_env" in told else None
         if "mothership" not in told:
-            given = wire.mapping(told.get("agent_env"))
-            values = {name: value for name, value in given.items() if isinstance(value, str)}
-            return cls(scope, own, own_token, silence, values)
+            return cls(scope, own, own_token, silence, _texts(told.get("agent_env")), catalogue_env)
         server = parse_address(wire.raw(told.get("mothership")))
         if isinstance(server, SshAddress):
             raise AddressError("a mothership behind ssh is asked through the near end of its tunnel")
-        return cls(scope, server, Token(wire.raw(told.get("token"))), silence)
+        return cls(scope, server, Token(wire.raw(told.get("token"))), silence, catalogue_env=catalogue_env)
+
+
+def _texts(value: object) -> Mapping[str, str]:
+    return {name: text for name, text in wire.mapping(value).items() if isinstance(text, str)}
 
 
 @asynccontextmanager

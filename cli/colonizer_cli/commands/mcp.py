@@ -3,11 +3,13 @@
 import signal
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import click
+from msgspec.structs import replace
 
 from colonizer_cli import output
+from colonizer_cli.catalogue_wiring import CatalogueWiring, commands_env
 from colonizer_cli.failures import Failed
 from colonizer_cli.lazy_group import LazyGroup
 from colonizer_cli.local import agents_env, local_engine, repository_here
@@ -16,6 +18,7 @@ from colonizer_cli.options import ALL, global_options_of
 from colonizer_cli.targets import Targets
 from colonizer_client.errors import ClientError, EngineUnavailable
 from colonizer_client.mothership import calls
+from colonizer_config.endpoints import known_servers
 from colonizer_config.paths import Paths
 from colonizer_server.scope import Scope, session_scope
 from colonizer_server.session import Session
@@ -34,22 +37,28 @@ _COMMANDS = {"install": "mcp_install:install", "uninstall": "mcp_install:uninsta
     type=click.Choice([scope.word for scope in Scope]),
     help="How far the tools reach. Without it an owner's token gets read, and a scoped token what it says.",
 )
+@click.option("--catalog", is_flag=True, help="Add four tools that find and call those of your other MCP servers.")
 @click.pass_context
-def mcp(ctx: click.Context, asked: str | None) -> None:
+def mcp(ctx: click.Context, asked: str | None, catalog: bool) -> None:
     """Serve a mothership's colonies to an MCP client on stdin and stdout.
 
     What the tools may do is the token's scope; --scope can lower it, and raises only what an owner's token starts with.
     `install` writes this server into the settings of a client, `uninstall` takes it out again.
     """
     if ctx.invoked_subcommand is not None:
-        if asked is not None:
-            raise click.UsageError(f"--scope goes after `{ctx.invoked_subcommand}`", ctx)
+        if asked is not None or catalog:
+            option = "--catalog" if asked is None else "--scope"
+            raise click.UsageError(f"{option} goes after `{ctx.invoked_subcommand}`", ctx)
         return
     targets = Targets(global_options_of(ctx))
     mothership = targets.one()
     values = agents_env(targets.settings) if mothership.is_local else {}
     session = _session(mothership, None if asked is None else Scope.named(asked), values)
     output.note(startup_line(session.scope))
+    if catalog:
+        session = replace(session, catalogue_env=commands_env(targets.settings))
+        servers = len(known_servers(targets.paths, targets.settings))
+        output.note(f"colonizer mcp: with a catalogue of {servers} MCP server{'s' if servers > 1 else ''}")
     if sys.stdin.isatty():
         output.note("an MCP client talks to it on stdin: `colonizer mcp install` sets one up; ctrl+d ends it")
     # Whoever interrupts it has nothing to lose: what was answered was done.
@@ -79,7 +88,7 @@ def _serve(paths: Paths, session: Session) -> bool:
         engine.ensure_running()
     except EngineUnavailable as problem:
         output.note(f"colonizer: warning: {problem}; serving from this process instead")
-        return _serve_alone(session)
+        return _serve_alone(paths, session)
     from colonizer_cli.carrier import Carrier
     from colonizer_engines.mcp_wire import COLONIES_PATH, SESSION
 
@@ -88,7 +97,7 @@ def _serve(paths: Paths, session: Session) -> bool:
     return carrier.was_asked
 
 
-def _serve_alone(session: Session) -> bool:
+def _serve_alone(paths: Paths, session: Session) -> bool:
     import asyncio
 
     from colonizer_engines.serve import over_stdio
@@ -96,7 +105,10 @@ def _serve_alone(session: Session) -> bool:
     from colonizer_server.session import asking
 
     async def serve() -> bool:
-        async with asking(session) as mothership:
-            return await over_stdio(ColonyServer(mothership, session.scope))
+        engine = local_engine(paths)
+        with ExitStack() as closed:
+            wiring = CatalogueWiring(paths, engine.address, engine.token, paths.engine.cockpit_db, closed)
+            async with wiring.pool.used(), asking(session) as mothership:
+                return await over_stdio(ColonyServer(mothership, session.scope, wiring.tools(session)))
 
     return asyncio.run(serve())
