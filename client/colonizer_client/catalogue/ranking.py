@@ -17,7 +17,7 @@ NAME_WEIGHT = 4
 """A word of the tool's own name counts as if it were said so often."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
-_ENDINGS = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", ""))
+_ENDINGS = (("ies", "i"), ("y", "i"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", ""))
 _SHORTEST_STEM = 3
 _COMMON = (
     "a an and any are as at be by do for from how i in into is it its me my of on or our that the their this to up use"
@@ -41,14 +41,14 @@ class Ranking:
         self._mean = sum(self._lengths) / max(len(self._lengths), 1) or 1.0
 
     def best(self, query: str, limit: int, may_be_found: Callable[[ToolCard], bool]) -> tuple[ToolCard, ...]:
-        """The cards that the words fit best, the best first; of equals the one listed first."""
+        """The cards that the words fit best, the best first; of equals what only reads, and what is listed first."""
         scores = defaultdict[int, float](float)
         for word in dict.fromkeys(_words(query)):
             places = self._places.get(word, {})
             rarity = math.log(1 + (len(self.cards) - len(places) + 0.5) / (len(places) + 0.5))
             for place, count in places.items():
                 scores[place] += rarity * self._weight(place, count)
-        found = sorted(scores, key=lambda place: (-scores[place], place))
+        found = sorted(scores, key=lambda place: (-scores[place], not self.cards[place].is_read, place))
         cards = (self.cards[place] for place in found)
         return tuple(islice(filter(may_be_found, cards), limit))
 

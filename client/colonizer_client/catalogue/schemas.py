@@ -25,15 +25,14 @@ def fault_of(schema: object) -> str:
         return f"its schema is not one of an object: type is {_shown(fields.get('type'))}"
     if len(json.dumps(fields, default=str)) > SCHEMA_LIMIT_BYTES:
         return f"its schema has more than {SCHEMA_LIMIT_BYTES // 1024} KiB"
-    jsonschema = _jsonschema()
     try:
-        _dialect(fields).check_schema(fields, format_checker=None)
-    except jsonschema.exceptions.SchemaError as problem:
-        place = "/".join(map(str, problem.absolute_path))
-        return safe_line(f"its schema is none: {place or 'it'}: {problem.message}", limit=_WORDS_LIMIT)
+        error = next(_of_schemas(_dialect(fields)).iter_errors(fields), None)
     except RecursionError:
         return "its schema is nested beyond reason"
-    return ""
+    if error is None:
+        return ""
+    place = "/".join(map(str, error.absolute_path))
+    return safe_line(f"its schema is none: {place or 'it'}: {error.message}", limit=_WORDS_LIMIT)
 
 
 def objection(schema: Mapping[str, object], arguments: Mapping[str, object]) -> str:
@@ -61,6 +60,12 @@ def _dialect(schema: Mapping[str, object]) -> Any:
 
 
 @cache
+def _of_schemas(dialect: Any) -> Any:
+    """What checks schemas of the dialect."""
+    return dialect(dialect.META_SCHEMA, registry=_known_schemas())
+
+
+@cache
 def _checking(dialect: Any) -> Any:
     """The dialect without regular expressions: one of theirs could keep ours busy for ever. Their server checks it."""
     extra = dialect.VALIDATORS.get("additionalProperties")
@@ -69,8 +74,13 @@ def _checking(dialect: Any) -> Any:
         if "patternProperties" not in schema:
             yield from extra(validator, wanted, instance, schema)
 
-    unchecked = {"pattern": None, "patternProperties": None, "unevaluatedProperties": None}
+    unchecked = dict.fromkeys(("pattern", "patternProperties", "unevaluatedProperties"), _unchecked)
     return _jsonschema().validators.extend(dialect, {**unchecked, "additionalProperties": unless_by_pattern})
+
+
+def _unchecked(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    del validator, wanted, instance, schema
+    return iter(())
 
 
 @cache

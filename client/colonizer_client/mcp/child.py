@@ -53,6 +53,12 @@ class Child:
         """It says nothing more."""
 
     @property
+    def is_over(self) -> bool:
+        """Whether it says nothing more; known a little before `over` is set."""
+        assert self._process.stdout is not None, "opened with a pipe"
+        return self.over.is_set() or self._process.stdout.at_eof()
+
+    @property
     def last_words(self) -> str:
         """How it ended, and what it said on its stderr."""
         code = self._process.returncode
@@ -70,8 +76,8 @@ class Child:
                     self._mending.noise += 1
                     continue
                 if not line:
-                    self.over.set()
                     await self._ends_within(ENDS_BY_ITSELF_S)  # so that what waits is told how it ended
+                    self.over.set()
                     return
                 message = self._message(line)
                 if message is None:

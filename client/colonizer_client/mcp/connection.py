@@ -70,7 +70,7 @@ class Connection:
     @property
     def is_over(self) -> bool:
         """Whether it is known that nothing comes any more; of a URL that is never known before it is asked."""
-        return self._door.child is not None and self._door.child.over.is_set()
+        return self._door.child is not None and self._door.child.is_over
 
     async def over(self) -> None:
         """Returns when nothing comes any more from the process; of a URL never."""
