@@ -135,8 +135,8 @@ class CatalogueTools:
     async def _allowed(self, name: str) -> ToolCard:
         card = await self._catalogue.card(name)
         if not self._is_shown(card):
-            words = f"{card.name} may change something, and this session's scope is {self._scope.word}"
-            raise Forbidden(f"{words}: it is called from the scope operate on", status=403)
+            words = f"{card.name} may change something, which needs the scope operate"
+            raise Forbidden(f"{words}; this session has {self._scope.word}", status=403)
         return card
 
     def _is_shown(self, card: ToolCard) -> bool:
