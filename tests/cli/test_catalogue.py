@@ -76,7 +76,7 @@ def test_an_agent_finds_reads_and_calls_what_its_scope_allows_once_the_command_i
             )
             assert "may change something" in refused(agent, "call_tool", name="tools/odd")
             assert refused(agent, "call_tool", name="tools/look", arguments={"where": 1}) == (
-                "tools/look: the arguments do not fit tools/look: where: 1 is not of type 'string'"
+                "tools/look: the arguments do not fit: where: 1 is not of type 'string'"
             )
             assert told(agent, "call_tool", name="tools/look", arguments={"where": "x"})[2] == {"where": "x"}
             assert "missing field `name`" in refused(agent, "call_tool")

@@ -9,7 +9,7 @@ from colonizer_client.catalogue.cards import ToolCard
 from colonizer_client.catalogue.pool import Pool
 from colonizer_client.catalogue.ranking import Ranking
 from colonizer_client.catalogue.schemas import objection
-from colonizer_client.errors import ClientError, NotOffered, Unreadable
+from colonizer_client.errors import BadRequest, ClientError, NotOffered
 from colonizer_client.identity import EndpointName
 from colonizer_client.text import safe_line
 from colonizer_config.endpoints import Endpoint
@@ -113,14 +113,14 @@ class Catalogue:
 
         Raises:
             NotOffered: The tool cannot be called.
-            Unreadable: The arguments are not as its schema wants them.
+            BadRequest: The arguments are not as its schema wants them.
             ClientError: What the gate or the server refuses.
         """
         card = call.card
         if card.fault:
-            raise NotOffered(f"{card.name} cannot be called: {card.fault}")
+            raise NotOffered(f"it cannot be called: {card.fault}")
         if words := objection(card.schema, call.arguments):
-            raise Unreadable(f"the arguments do not fit {card.name}: {words}")
+            raise BadRequest(f"the arguments do not fit: {words}")
         server = next(one for one in self._servers() if one.endpoint.name == call.endpoint)
         return await self._gate(call, lambda: self._pool.server(server).call(card, call.arguments, heard))
 

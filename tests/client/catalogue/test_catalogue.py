@@ -3,84 +3,24 @@
 import json
 import os
 import sys
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import anyio
 import anyio.lowlevel
-import psutil
 import pytest
 
 from client.catalogue import six_hundred
-from colonizer_client.catalogue.access import OwnAccess, Reachable
+from client.catalogue.pooled_servers import READS, nobody, row, servers
 from colonizer_client.catalogue.cards import ToolCard, cards_of, shown_schema
-from colonizer_client.catalogue.catalogue import Catalogue, CatalogueCall, Domain, Gate
-from colonizer_client.catalogue.pool import Pool
+from colonizer_client.catalogue.catalogue import Catalogue, CatalogueCall, Domain
 from colonizer_client.catalogue.schemas import fault_of, objection
-from colonizer_client.clock import SystemClock
-from colonizer_client.errors import ClientError, ConsentNeeded, NoReply, NotOffered, Unreachable, Unreadable
+from colonizer_client.errors import BadRequest, ClientError, ConsentNeeded, NoReply, NotOffered, Unreachable
 from colonizer_client.identity import EndpointName
-from colonizer_client.kernel import consents
-from colonizer_client.store import Store
 from colonizer_config.address import SocketAddress, StdioAddress
-from colonizer_config.endpoints import Endpoint, Origin
-from colonizer_config.paths import Paths
-from colonizer_config.secrets import TokenStore
-from colonizer_config.settings import Kind
-from colonizer_config.token import Token
 
 pytestmark = pytest.mark.anyio
-
-OBJECT = {"type": "object"}
-READS = {"readOnlyHint": True}
-
-
-def row(name: str, **more: object) -> dict[str, object]:
-    return {"name": name, "inputSchema": OBJECT, **more}
-
-
-class Servers:
-    """The servers of one test, whose commands the person agreed to."""
-
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.folder = folder
-        self.store = Store(folder / "cockpit.db")
-        stack.callback(self.store.close)
-        self.reachable: list[Reachable] = []
-        paths = Paths(folder, folder, folder, folder)
-        engine = SocketAddress(folder / "no.sock")
-        access = OwnAccess(engine, lambda: Token("a-token"), TokenStore(paths), lambda: self.store)
-        self.pool = Pool(access, SystemClock())
-
-    def add(self, name: str, address: StdioAddress | SocketAddress, *, agreed: bool = True, **env: str) -> None:
-        endpoint = Endpoint(EndpointName(name), Kind.MCP, address, Origin.SETTINGS, ("work",))
-        self.reachable.append(Reachable(endpoint, {"HOME": "/", **env}))
-        if agreed and isinstance(address, StdioAddress):
-            consents.agree(self.store, endpoint.name, address)
-
-    def plan(self, name: str, *rows: object) -> None:
-        self.add(name, six_hundred.command(self.folder, name, list(rows)))
-
-    def catalogue(self, gate: Gate | None = None) -> Catalogue:
-        return Catalogue(self.pool, lambda: self.reachable, gate)
-
-    def heard(self, name: str) -> list[str]:
-        return (self.folder / f"{name}.heard").read_text(encoding="utf-8").split()
-
-
-@asynccontextmanager
-async def servers(folder: Path) -> AsyncGenerator[Servers]:
-    with ExitStack() as stack:
-        found = Servers(folder, stack)
-        async with found.pool.used():
-            yield found
-        assert not psutil.Process().children(), "all ended with the last user"
-
-
-async def nobody(progress: float, total: float | None, message: str | None) -> None:
-    del progress, total, message
 
 
 async def call(catalogue: Catalogue, name: str, **arguments: object) -> Any:
@@ -161,7 +101,7 @@ async def test_names_that_two_servers_share_go_each_to_its_own_and_every_call_pa
         assert (first[2], second[2], first[1] != second[1]) == ({"n": 1}, {"n": 2}, True)
         with pytest.raises(NotOffered, match="not without me"):
             await call(catalogue, "a/tick")
-        with pytest.raises(Unreadable, match="do not fit a/colony_status: n: 'x' is not of type 'integer'"):
+        with pytest.raises(BadRequest, match="do not fit: n: 'x' is not of type 'integer'"):
             await call(catalogue, "a/colony_status", n="x")
         assert passed == [
             ("a", "colony_status", {"n": 1}, False),
