@@ -10,13 +10,28 @@ from typing import Any, cast
 import anyio
 import anyio.lowlevel
 import pytest
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.subscriptions import ToolsListChanged
+from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool
+from starlette.types import Receive, Scope, Send
 
 from client.catalogue import six_hundred
-from client.catalogue.pooled_servers import READS, nobody, row, servers
+from client.catalogue.pooled_servers import OBJECT, READS, nobody, row, servers
+from client.kernel.test_transports import served, served_kernel
 from colonizer_client.catalogue.cards import ToolCard, cards_of, shown_schema
 from colonizer_client.catalogue.catalogue import Catalogue, CatalogueCall, Domain
 from colonizer_client.catalogue.schemas import fault_of, objection
-from colonizer_client.errors import BadRequest, ClientError, ConsentNeeded, NoReply, NotOffered, Unreachable
+from colonizer_client.errors import (
+    BadRequest,
+    ClientError,
+    ConsentNeeded,
+    NoReply,
+    NotOffered,
+    SignInNeeded,
+    Unreachable,
+)
 from colonizer_client.identity import EndpointName
 from colonizer_config.address import SocketAddress, StdioAddress
 
@@ -223,3 +238,39 @@ def test_schemas_are_judged_and_arguments_held_against_them() -> None:
             objected = objection(schema, {"pattern": "a" * 60 + "b"})
             assert words in objected, schema
             assert bool(objected) == bool(words), schema
+
+
+async def test_a_server_at_a_url_is_followed_in_the_stateless_era_and_asked_for_no_more_than_it_lets_us(
+    tmp_path: Path,
+) -> None:
+    tools, bus = [Tool(name="first", input_schema=OBJECT)], InMemorySubscriptionBus()
+
+    async def listed(context: Any, params: Any) -> ListToolsResult:
+        del context, params
+        return ListToolsResult(tools=tools)
+
+    async def called(context: Any, params: CallToolRequestParams) -> CallToolResult:
+        del context
+        return CallToolResult(content=[TextContent(type="text", text=json.dumps([params.name]))])
+
+    handler = ListenHandler(bus)
+    server = Server("web", on_list_tools=listed, on_call_tool=called, on_subscriptions_listen=handler)
+    manager = StreamableHTTPSessionManager(server)
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await manager.handle_request(scope, receive, send)
+
+    async with manager.run(), served(answer) as address, served_kernel() as closed, servers(tmp_path) as found:
+        found.add("web", address)
+        found.add("closed", closed)
+        catalogue = found.catalogue()
+        web, closed_one = await catalogue.domains()
+        assert [card.name for card in web.cards] == ["web/first"]
+        assert isinstance(closed_one.problem, SignInNeeded)
+        assert await call(catalogue, "web/first") == ["first"]
+        tools.append(Tool(name="second", input_schema=OBJECT))
+        with anyio.fail_after(10):
+            while (await catalogue.domains("web"))[0].cards is web.cards:
+                await bus.publish(ToolsListChanged())
+        assert await call(catalogue, "web/second") == ["second"]
+        handler.close()
