@@ -1,11 +1,13 @@
 """Moments to draw: models made by hand, at a time that stands still."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from colonizer_client.approvals.desk import ApprovalDesk
+from colonizer_client.approvals.models import Approval
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
 from colonizer_client.kernel.desk import Kernels
@@ -377,12 +379,21 @@ class StillKernels(Kernels):
         return await asyncio.Future[PlanReview]()
 
 
+class StillApprovals(ApprovalDesk):
+    """Approvals that no other process changes."""
+
+    async def changes(self) -> AsyncGenerator[tuple[Approval, ...]]:
+        """Never any: what is to be seen was given."""
+        yield await asyncio.Future[tuple[Approval, ...]]()
+
+
 class StillCockpit(Cockpit):
     """A cockpit that is connected to nothing and shows what it is given."""
 
     def __init__(self, folder: Path, events: Sequence[HubEvent]) -> None:
         super().__init__(lambda: Store(folder / "cockpit.db"), StillClock())
         self.kernels = StillKernels(self.hub.post, lambda: self.store, self.clock)
+        self.approvals = StillApprovals(lambda: self.store, self.clock)
         for event in events:
             self.hub.post(event)
 

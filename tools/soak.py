@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from client.answer_storm import weather_answers
+from client.approval_storm import weather_approvals
 from client.drop_storm import DROPS_EACH, weather_drops
 from client.toll import Toll
 
@@ -31,7 +32,8 @@ def main() -> int:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     answers = soak("answers", weather_answers, range(runs))
     drops = soak("socket drops", weather_drops, range(-(-runs // DROPS_EACH)))
-    return 0 if answers and drops else 1
+    approvals = soak("approvals", weather_approvals, range(runs))
+    return 0 if answers and drops and approvals else 1
 
 
 def soak(name: str, weather: Weather, seeds: range) -> bool:

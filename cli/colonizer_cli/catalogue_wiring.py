@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,15 +29,17 @@ def commands_env(settings: Settings) -> dict[str, str]:
 
 
 class CatalogueWiring:
-    """Makes the catalogues of all sessions of this process, which share their connections. Closed by `stack`."""
+    """Makes the catalogues of all sessions of this process, which share their connections."""
 
     def __init__(
-        self, paths: Paths, socket: SocketAddress, socket_token: Callable[[], Token], database: Path, stack: ExitStack
+        self,
+        paths: Paths,
+        socket: SocketAddress,
+        socket_token: Callable[[], Token],
+        open_store: "Callable[[], Store]",
     ) -> None:
         self._paths = paths
-        self._database = database
-        self._stack = stack
-        self._store: Store | None = None
+        self._open_store = open_store
         self._settings = SettingsInForce(paths.settings)
         self.pool = self._pool(socket, socket_token)
 
@@ -57,7 +59,7 @@ class CatalogueWiring:
         from colonizer_client.clock import SystemClock
         from colonizer_config.secrets import TokenStore
 
-        return Pool(OwnAccess(socket, socket_token, TokenStore(self._paths), self._opened_store), SystemClock())
+        return Pool(OwnAccess(socket, socket_token, TokenStore(self._paths), self._open_store), SystemClock())
 
     def _servers(self, environment: Mapping[str, str]) -> "Sequence[Reachable]":
         from colonizer_client.catalogue.access import Reachable
@@ -66,14 +68,6 @@ class CatalogueWiring:
             Reachable(endpoint, _given(endpoint.address, environment))
             for endpoint in known_servers(self._paths, self._settings.now())
         ]
-
-    def _opened_store(self) -> "Store":
-        from colonizer_client.store import Store
-
-        if self._store is None:
-            self._store = Store(self._database)
-            self._stack.callback(self._store.close)
-        return self._store
 
 
 class SettingsInForce:

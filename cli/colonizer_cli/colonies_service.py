@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -24,6 +24,7 @@ from colonizer_engines.mothership.tokens import Scope
 
 if TYPE_CHECKING:
     from colonizer_cli.catalogue_wiring import CatalogueWiring
+    from colonizer_client.store import Store
     from colonizer_server.serve import ColonyServer
     from colonizer_server.session import Session
 
@@ -38,6 +39,7 @@ class ColoniesService:
         self._own = own
         self._folder = folder
         self._paths = paths
+        self._store: Store | None = None
         self._wiring: CatalogueWiring | None = None
         self._loading = asyncio.Lock()
         self._lines: ASGIApp | None = None
@@ -71,24 +73,36 @@ class ColoniesService:
 
     @asynccontextmanager
     async def _served(self, request: Request) -> "AsyncGenerator[ColonyServer]":
+        from colonizer_client.clock import SystemClock
+        from colonizer_server.approver import Approver
+        from colonizer_server.policy import SettingsInForce
         from colonizer_server.serve import ColonyServer
         from colonizer_server.session import asking
 
         session = self._session(request)
+        approver = Approver(session, SettingsInForce(self._paths.settings), self._opened_store, SystemClock())
         catalogue = self._catalogues().tools(session)
         async with AsyncExitStack() as stack:
             if catalogue is not None:
                 await stack.enter_async_context(self._catalogues().pool.used())
             mothership = await stack.enter_async_context(asking(session))
-            yield ColonyServer(mothership, session.scope, catalogue)
+            yield ColonyServer(mothership, session.scope, approver, catalogue)
 
     def _catalogues(self) -> "CatalogueWiring":
         from colonizer_cli.catalogue_wiring import CatalogueWiring
 
         if self._wiring is None:
-            closed = self._open.enter_context(ExitStack())
-            self._wiring = CatalogueWiring(self._paths, self._own, self._token, self._folder.cockpit_db, closed)
+            self._wiring = CatalogueWiring(self._paths, self._own, self._token, self._opened_store)
         return self._wiring
+
+    def _opened_store(self) -> "Store":
+        """The database of approvals and consents; raises StoreError."""
+        from colonizer_client.store import Store
+
+        if self._store is None:
+            self._store = Store(self._folder.cockpit_db)
+            self._open.callback(self._store.close)
+        return self._store
 
     def _token(self) -> Token:
         return Token(kept_token(self._folder.token))

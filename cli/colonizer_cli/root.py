@@ -12,6 +12,7 @@ from colonizer_config.version import __version__
 
 _COMMANDS = {
     "answer": "questions:answer",
+    "approvals": "approvals:approvals",
     "ask": "questions:ask",
     "completion": "completion:completion",
     "connect": "connect:connect",

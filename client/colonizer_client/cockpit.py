@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from colonizer_client import answers
 from colonizer_client.answers import AnswerBody, Chosen
+from colonizer_client.approvals.desk import ApprovalDesk
 from colonizer_client.clock import Clock, SystemClock
 from colonizer_client.drafts import Drafts
 from colonizer_client.errors import ClientError, StoreError, Unreachable
@@ -31,6 +32,7 @@ from colonizer_client.mothership.recorder import Recorder
 from colonizer_client.outbox import Delivery, Outbox
 from colonizer_client.reconnection import supervise
 from colonizer_client.snapshot import (
+    ApprovalsChanged,
     ColoniesListed,
     ColonyChanged,
     DeliveryChanged,
@@ -76,6 +78,8 @@ class Cockpit:
         """The colony kernels, and what is done with them."""
         self.offers = OfferDesk(self.hub, self.kernels, lambda: self.store, self.clock)
         """What colonies came to, offered to be recorded in a kernel."""
+        self.approvals = ApprovalDesk(lambda: self.store, self.clock)
+        """The calls of agents that wait for the person."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -160,6 +164,7 @@ class Cockpit:
                     self._start(link)
                 self.kernels.start(tasks)
                 self.offers.start(tasks)
+                tasks.create_task(self._follow_approvals())
                 await asyncio.Event().wait()
         finally:
             self._tasks = None
@@ -169,6 +174,10 @@ class Cockpit:
             if self._store is not None:
                 self._store.close()
             self._store = self._outbox = None
+
+    async def _follow_approvals(self) -> None:
+        async for waiting in self.approvals.changes():
+            self.hub.post(ApprovalsChanged(waiting))
 
     def reconnect(self, endpoint: EndpointName) -> None:
         """Connects anew at once, with the token that is kept now."""

@@ -152,3 +152,7 @@ class EngineUnavailable(ClientError):
 
 class StoreError(ClientError):
     """The cockpit's database, or its log of what was done, cannot be read or written."""
+
+
+UNKNOWN_FATE = (NoReply, ServerFault, Unreadable)
+"""After these a server may have done what it was asked, or not."""

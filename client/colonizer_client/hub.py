@@ -75,6 +75,7 @@ class Hub:
             frozenset(known.deliveries),
             frozenset(known.kernels),
             bool(known.offers),
+            bool(known.approvals),
         )
         subscription = Subscription(self, topics)
         self._subscriptions.append(subscription)

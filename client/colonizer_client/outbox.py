@@ -13,7 +13,6 @@ What the network did is never guessed: after a lost reply the question and the r
 """
 
 import json
-import os
 import sqlite3
 import uuid
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ from typing import Literal, cast
 from msgspec.structs import replace
 
 from colonizer_client.answers import AnswerBody
+from colonizer_client.claimant import is_alive, new_claimant
 from colonizer_client.clock import Clock
 from colonizer_client.errors import OnItsWay
 from colonizer_client.identity import ColonyId, ColonyKey, EndpointName
@@ -150,7 +150,7 @@ class Outbox:
             if row is None:
                 return None
             state, claimant, attempts = cast("tuple[State, str, int]", row)
-            if state in SETTLED or (claimant not in ("", self._claimant) and _is_alive(claimant)):
+            if state in SETTLED or (claimant not in ("", self._claimant) and is_alive(claimant)):
                 return None
             was_queued = state == "queued"
             mine = replace(
@@ -183,7 +183,7 @@ class Outbox:
 
     @cached_property
     def _claimant(self) -> str:
-        return f"{_process_name(os.getpid())} {uuid.uuid4().hex[:8]}"
+        return new_claimant()
 
     def _move(self, moved: Delivery, *, claimant: str) -> Delivery:
         """The delivery as it is stored now: as given, unless another face took it over meanwhile."""
@@ -234,21 +234,3 @@ def _parsed(body: str) -> Mapping[str, object]:
         return wire.mapping(json.loads(body))
     except ValueError:
         return {}  # a damaged row: its server refuses it, and the person is told
-
-
-def _process_name(pid: int) -> str:
-    """A name that no later process with the same id shares."""
-    import psutil  # needed with the first delivery, not for the first picture
-
-    return f"{pid} {psutil.Process(pid).create_time():.2f}"
-
-
-def _is_alive(claimant: str) -> bool:
-    import psutil
-
-    pid, _, started = claimant.rpartition(" ")[0].partition(" ")
-    try:
-        # The time moves a little when the machine's clock is corrected.
-        return abs(psutil.Process(int(pid)).create_time() - float(started)) < 2
-    except (psutil.Error, ValueError):
-        return False

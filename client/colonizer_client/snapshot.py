@@ -12,6 +12,7 @@ from typing import Generic, TypeAlias, TypeVar
 from msgspec import field
 from msgspec.structs import replace
 
+from colonizer_client.approvals.models import Approval
 from colonizer_client.endpoint_state import EndpointState as EndpointState
 from colonizer_client.endpoint_state import Health as Health
 from colonizer_client.identity import ColonyKey, EndpointName
@@ -78,6 +79,8 @@ class Snapshot(Value):
     kernels: Mapping[EndpointName, KernelView] = field(default_factory=lambda: MappingProxyType({}))
     """In the order in which they are configured; they are none of `endpoints`, and have names of their own."""
     offers: tuple[Offer, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    """The calls of agents that wait for the person, oldest first."""
     offers_for: EndpointName | None = None
     """The kernel to which outcomes are offered."""
     """Ends of colonies that may be recorded in the chosen kernel, oldest first; none where none is chosen."""
@@ -172,6 +175,12 @@ class OffersChanged(Value):
     """The kernel to which they are offered."""
 
 
+class ApprovalsChanged(Value):
+    """Other calls of agents wait for the person."""
+
+    approvals: tuple[Approval, ...]
+
+
 HubEvent: TypeAlias = (
     EndpointChanged
     | EndpointRemoved
@@ -186,6 +195,7 @@ HubEvent: TypeAlias = (
     | KernelChanged
     | KernelRemoved
     | OffersChanged
+    | ApprovalsChanged
 )
 
 
@@ -200,9 +210,11 @@ class Topics(Value):
     deliveries: frozenset[str] = frozenset()
     kernels: frozenset[EndpointName] = frozenset()
     offers: bool = False
+    approvals: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.endpoints or self.colonies or self.opened or self.deliveries or self.kernels or self.offers)
+        rows = self.endpoints or self.colonies or self.opened or self.deliveries or self.kernels
+        return bool(rows or self.offers or self.approvals)
 
     def __or__(self, other: "Topics") -> "Topics":
         return Topics(
@@ -212,6 +224,7 @@ class Topics(Value):
             self.deliveries | other.deliveries,
             self.kernels | other.kernels,
             self.offers or other.offers,
+            self.approvals or other.approvals,
         )
 
 
@@ -272,6 +285,7 @@ class _Work:
         self._changed_deliveries: set[str] = set()
         self._changed_kernels: set[EndpointName] = set()
         self._offers = (snapshot.offers, snapshot.offers_for)
+        self._approvals = snapshot.approvals
 
     def take(self, event: HubEvent) -> None:
         match event:
@@ -307,6 +321,8 @@ class _Work:
                 self._put_kernel(name, None)
             case OffersChanged(offers, kernel):
                 self._offers = (offers, kernel)
+            case ApprovalsChanged(approvals):
+                self._approvals = approvals
             case EndpointRemoved(name):
                 self._list(name, ())
                 self._endpoints.put(name, None)
@@ -320,6 +336,7 @@ class _Work:
             frozenset(self._changed_deliveries),
             frozenset(self._changed_kernels),
             self._offers != (self._snapshot.offers, self._snapshot.offers_for),
+            self._approvals != self._snapshot.approvals,
         )
         if not topics:
             return self._snapshot, topics
@@ -335,6 +352,7 @@ class _Work:
             kernels=self._kernels.current(),
             offers=self._offers[0],
             offers_for=self._offers[1],
+            approvals=self._approvals,
         )
         return after, topics
 

@@ -1,4 +1,4 @@
-"""The cockpit's own database: drafts, the outbox, and offers to kernels. Every face of one person shares the file."""
+"""The cockpit's own database: drafts, the outbox, approvals, offers to kernels. Every face of one person shares it."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from colonizer_config.paths import make_private
 
 T = TypeVar("T")
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_TIMEOUT_MS = 2_000
 
 _SCHEMA = """
@@ -69,6 +69,29 @@ CREATE TABLE IF NOT EXISTS offers (
     UNIQUE (endpoint, colony, run)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS offers_open ON offers (created_at) WHERE settled_at IS NULL;
+CREATE TABLE IF NOT EXISTS approvals (
+    id TEXT PRIMARY KEY,
+    caller TEXT NOT NULL,
+    client TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    arguments TEXT NOT NULL,
+    about TEXT NOT NULL,
+    policy TEXT NOT NULL,
+    body TEXT NOT NULL,
+    state TEXT NOT NULL,
+    words TEXT NOT NULL DEFAULT '',
+    result TEXT NOT NULL DEFAULT '',
+    created_at REAL NOT NULL,
+    expires_at REAL NOT NULL,
+    decided_at REAL,
+    decided_by TEXT NOT NULL DEFAULT '',
+    claimant TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS approvals_open ON approvals (created_at)
+    WHERE state IN ('pending', 'approved', 'claimed');
+CREATE INDEX IF NOT EXISTS approvals_of ON approvals (caller, tool);
 """
 
 

@@ -56,7 +56,7 @@ class EngineFolder(Value):
 
     @property
     def cockpit_db(self) -> Path:
-        """Drafts and the outbox; every face shares it."""
+        """Drafts, the outbox and approvals; every face shares it."""
         return self.root / "cockpit.db"
 
     @property

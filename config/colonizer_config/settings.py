@@ -73,11 +73,16 @@ class KernelPreset(StrEnum):
 
 
 class Approve(StrEnum):
-    """Which calls of other agents wait for a person."""
+    """Which calls of other agents wait for a person; each word takes in what those before it do."""
 
     NEVER = "never"
     WRITES = "writes"
     ALL = "all"
+
+    @classmethod
+    def strictest(cls, *words: "Approve") -> "Approve":
+        """The one of these that has the most calls wait."""
+        return max(words, key=list(cls).index)
 
 
 class EndpointSettings(Value):
@@ -150,10 +155,21 @@ class KernelSettings(Value):
     """The kernel for which outcomes of colonies are offered to be recorded; None offers none."""
 
 
+class McpClientSettings(Value):
+    """One `[mcp.clients.NAME]` table: what goes for a client that gives itself that name, beside what goes for all."""
+
+    approve: Approve = Approve.NEVER
+
+
 class McpSettings(Value):
     """The `[mcp]` table: our own MCP server."""
 
     approve: Approve = Approve.NEVER
+    clients: Mapping[str, McpClientSettings] = field(default_factory=dict[str, McpClientSettings])
+
+    def approve_of(self, client: str) -> Approve:
+        """What goes for a client; its own table can only be stricter, since a client chooses its name itself."""
+        return Approve.strictest(self.approve, self.clients.get(client, McpClientSettings()).approve)
 
 
 class UiSettings(Value):
@@ -341,7 +357,13 @@ SCHEMA = table(
             {"agent": _NAME, "max_parallel": count(1, 1000), "sandbox": choice(SandboxChoice), "network": flag},
         ),
         "kernel": table(KernelSettings, {"preset": choice(KernelPreset), "bridge": _NAME}),
-        "mcp": table(McpSettings, {"approve": choice(Approve)}),
+        "mcp": table(
+            McpSettings,
+            {
+                "approve": choice(Approve),
+                "clients": named(text(), table(McpClientSettings, {"approve": choice(Approve)})),
+            },
+        ),
         "keys": named(text(), text()),
         "ui": table(UiSettings, {"theme": text(), "ascii": flag}),
     },

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from colonizer_client.catalogue.cards import ToolCard, shown_schema
-from colonizer_client.catalogue.catalogue import Catalogue, CatalogueCall, Domain, Result
+from colonizer_client.catalogue.catalogue import Catalogue, CatalogueCall, Domain, Gate, Result
 from colonizer_client.errors import ClientError, Forbidden
 from colonizer_client.text import safe_line
 from colonizer_server.arguments import Arguments, Parameter, read
 from colonizer_server.errors import ToolError
 from colonizer_server.scope import Scope
-from colonizer_server.tools import as_json
+from colonizer_server.tools import Tool, Work, as_json
 
 if TYPE_CHECKING:
     from colonizer_client.catalogue.server import Heard
@@ -25,7 +25,15 @@ FOUND_LIMIT = 10
 NAMES_LIMIT = 8
 CARDS_LIMIT = 100
 
-Told = Callable[[Arguments, "Heard"], Awaitable[Result]]
+
+@dataclass(frozen=True, slots=True)
+class Calling:
+    """What a call of one of the four brings along."""
+
+    given: Arguments
+    heard: "Heard"
+    gate: Gate
+    """What lets calls of other servers' tools through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +44,7 @@ class CatalogueTool:
     title: str
     description: str
     parameters: tuple[Parameter, ...]
-    run: Told
+    run: Callable[[Calling], Awaitable[Result]]
     only_looks: bool = True
     """Whether it calls no other tool."""
 
@@ -89,33 +97,30 @@ class CatalogueTools:
         """Whether the session may call what changes something."""
         return self._scope >= Scope.OPERATE
 
-    async def result(self, name: str, given: Mapping[str, object], heard: "Heard") -> Result:
+    async def result(self, name: str, given: Mapping[str, object], heard: "Heard", gate: Gate) -> Result:
         """The result of one of the four, an error among them."""
         tool = self.tools[name]
         try:
-            return await tool.run(read(tool.parameters, given), heard)
+            return await tool.run(Calling(read(tool.parameters, given), heard, gate))
         except (ToolError, ClientError) as problem:
-            return _text(str(problem), is_error=True)
+            return text_result(str(problem), is_error=True)
 
-    async def _discover(self, given: Arguments, heard: "Heard") -> Result:
-        del heard
-        word = given.maybe_text("domain")
+    async def _discover(self, calling: Calling) -> Result:
+        word = calling.given.maybe_text("domain")
         found = await self._catalogue.domains(word)
-        return _text(as_json({"domains": [self._domain(domain, in_full=word is not None) for domain in found]}))
+        return text_result(as_json({"domains": [self._domain(domain, in_full=word is not None) for domain in found]}))
 
-    async def _search(self, given: Arguments, heard: "Heard") -> Result:
-        del heard
-        found = await self._catalogue.domains(given.maybe_text("domain"))
-        best = self._catalogue.best(found, given.text("query"), FOUND_LIMIT, writes=self.may_write)
+    async def _search(self, calling: Calling) -> Result:
+        found = await self._catalogue.domains(calling.given.maybe_text("domain"))
+        best = self._catalogue.best(found, calling.given.text("query"), FOUND_LIMIT, writes=self.may_write)
         told: dict[str, object] = {"tools": [_card(card) for card in best]}
         if errors := {domain.endpoint.name: str(domain.problem) for domain in found if domain.problem is not None}:
             told["errors"] = errors
         withheld = sum(not self._is_shown(card) for domain in found for card in domain.cards)
-        return _text(as_json(told | _withheld(withheld)))
+        return text_result(as_json(told | _withheld(withheld)))
 
-    async def _describe(self, given: Arguments, heard: "Heard") -> Result:
-        del heard
-        card = await self._allowed(given.text("name"))
+    async def _describe(self, calling: Calling) -> Result:
+        card = await self._allowed(calling.given.text("name"))
         described = {
             **({"title": card.title} if card.title else {}),
             **{"description": card.description, "access": card.access},
@@ -123,12 +128,14 @@ class CatalogueTools:
             **({"result": shown_schema(card.raw["outputSchema"])} if "outputSchema" in card.raw else {}),
             **({"fault": card.fault} if card.fault else {}),
         }
-        return _text(as_json({"name": card.name, **described}))
+        return text_result(as_json({"name": card.name, **described}))
 
-    async def _call(self, given: Arguments, heard: "Heard") -> Result:
-        card = await self._allowed(given.text("name"))
+    async def _call(self, calling: Calling) -> Result:
+        card = await self._allowed(calling.given.text("name"))
         try:
-            return await self._catalogue.call(CatalogueCall(card, given.fields("arguments")), heard)
+            return await self._catalogue.call(
+                CatalogueCall(card, calling.given.fields("arguments")), calling.heard, calling.gate
+            )
         except ClientError as problem:
             raise ToolError(f"{card.name}: {problem}") from problem
 
@@ -159,6 +166,14 @@ class CatalogueTools:
         return told | counted | {"names": [card.tool for card in shown[:NAMES_LIMIT]]} | withheld
 
 
+def as_tool(call: CatalogueCall, work: Work) -> Tool:
+    """The tool of another server as one of ours, by which a person is asked about the call."""
+    card = call.card
+    title = f"Calls the tool {card.tool} of {card.endpoint}"
+    scope = Scope.OPERATE if call.is_write else Scope.READ
+    return Tool(card.name, scope, card.summary, (Parameter("arguments", "Its arguments.", "object"),), work, title)
+
+
 def _card(card: ToolCard) -> Mapping[str, object]:
     told = {"name": card.name, "summary": card.summary, "access": card.access}
     return told | ({"fault": card.fault} if card.fault else {})
@@ -174,5 +189,6 @@ def _withheld(count: int) -> dict[str, object]:
     return {"withheld": f"{count} that may change something: they need the scope operate"} if count else {}
 
 
-def _text(text: str, *, is_error: bool = False) -> Result:
+def text_result(text: str, *, is_error: bool = False) -> Result:
+    """A result that is a text of ours."""
     return {"content": [{"type": "text", "text": text}], "isError": is_error}

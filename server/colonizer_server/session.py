@@ -1,5 +1,6 @@
 """What one client's session is: which mothership it asks, with which token, and how far its tools reach."""
 
+import hashlib
 import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -11,6 +12,7 @@ from colonizer_client.mothership.calls import Call
 from colonizer_client.mothership.transport import Server, Transport, words_of
 from colonizer_config.address import HttpAddress, SocketAddress, SshAddress, parse_address
 from colonizer_config.errors import AddressError
+from colonizer_config.settings import Approve
 from colonizer_config.token import Token
 from colonizer_config.value import Value
 from colonizer_server.scope import Scope
@@ -29,12 +31,26 @@ class Session(Value):
     """What is said when the mothership does not answer, up to the reason."""
     agent_env: Mapping[str, str] = {}
     """Values of the person's shell for agents, where the mothership is the local engine's."""
+    where: str = ""
+    """What the person calls the mothership, with its address."""
+    approve: Approve = Approve.NEVER
+    """Which calls wait for the person, whatever the settings say; where those say more, that goes."""
+    wait_s: float = 0.0
+    """How long a call waits for the person's decision by itself; else it says that it has to be made again."""
     catalogue_env: Mapping[str, str] | None = None
-    """Values of the same shell for the servers of the catalogue; None where the session has no catalogue."""
+    """Values of the person's shell for the servers of the catalogue; None where the session has no catalogue."""
+
+    @property
+    def caller_id(self) -> str:
+        """The same for each session with this token at this mothership, telling nothing of the token."""
+        return hashlib.sha256(f"caller\0{self.where}\0{self.token.reveal()}".encode()).hexdigest()[:16]
 
     def to_header(self) -> str:
         """The session as it is told to the engine with each request; the engine's own mothership goes without token."""
-        told: dict[str, object] = {"scope": self.scope.word, "silence": self.silence}
+        told: dict[str, object] = {
+            **{"scope": self.scope.word, "silence": self.silence},
+            **{"where": self.where, "approve": self.approve, "wait_s": self.wait_s},
+        }
         if isinstance(self.server, HttpAddress):
             told |= {"mothership": self.server.base_url, "token": self.token.reveal()}
         else:
@@ -53,18 +69,35 @@ class Session(Value):
             Unreadable: It is no JSON.
         """
         told = wire.mapping(wire.parse(header.encode()))
-        scope, silence = Scope.named(told.get("scope")), wire.line(told.get("silence"))
-        catalogue_env = _texts(told["catalogue_env"]) if "catalogue_env" in told else None
-        if "mothership" not in told:
-            return cls(scope, own, own_token, silence, _texts(told.get("agent_env")), catalogue_env)
-        server = parse_address(wire.raw(told.get("mothership")))
-        if isinstance(server, SshAddress):
-            raise AddressError("a mothership behind ssh is asked through the near end of its tunnel")
-        return cls(scope, server, Token(wire.raw(told.get("token"))), silence, catalogue_env=catalogue_env)
+        server: Server = own
+        if "mothership" in told:
+            named = parse_address(wire.raw(told.get("mothership")))
+            if isinstance(named, SshAddress):
+                raise AddressError("a mothership behind ssh is asked through the near end of its tunnel")
+            server = named
+        return cls(
+            scope=Scope.named(told.get("scope")),
+            server=server,
+            token=own_token if server is own else Token(wire.raw(told.get("token"))),
+            silence=wire.line(told.get("silence")),
+            agent_env=_texts(told.get("agent_env") if server is own else None),
+            catalogue_env=_texts(told["catalogue_env"]) if "catalogue_env" in told else None,
+            where=wire.line(told.get("where")),
+            approve=_approve(told.get("approve")),
+            wait_s=wire.number(told.get("wait_s")) or 0.0,
+        )
 
 
 def _texts(value: object) -> Mapping[str, str]:
     return {name: text for name, text in wire.mapping(value).items() if isinstance(text, str)}
+
+
+def _approve(word: object) -> Approve:
+    """The policy of that name; what cannot be read may have meant the strictest."""
+    try:
+        return Approve(str(word)) if word is not None else Approve.NEVER
+    except ValueError:
+        return Approve.ALL
 
 
 @asynccontextmanager

@@ -17,7 +17,7 @@ from colonizer_server.scope import Scope
 
 NO_QUESTION = "no question is pending for this colony"
 
-_NOWHERE = EndpointName("")
+NOWHERE = EndpointName("")
 """The endpoint in the rows of this face, which speaks of one mothership only and shows no row."""
 
 
@@ -28,6 +28,8 @@ class Mothership:
     ask: Ask
     agent_env: Mapping[str, str]
     """Values of the person's shell for agents; for the local engine's private socket only."""
+    answers_to: str = ""
+    """The fingerprint of the one question that may be answered; empty for whichever is open."""
 
 
 Work = Callable[[Mothership, Arguments], Awaitable[str]]
@@ -56,7 +58,7 @@ class Tool:
 
 async def _list_colonies(mothership: Mothership, given: Arguments) -> str:
     org, status = given.maybe_text("org"), given.maybe_text("status")
-    rows = map(wire.mapping, wire.sequence(await mothership.ask(calls.colonies(_NOWHERE).as_json())))
+    rows = map(wire.mapping, wire.sequence(await mothership.ask(calls.colonies(NOWHERE).as_json())))
     return as_json([_row(row) for row in rows if _is_of(row, org) and _is_in(row, status)])
 
 
@@ -75,7 +77,7 @@ def _is_in(row: Mapping[str, object], status: str | None) -> bool:
 
 
 async def _colony_status(mothership: Mothership, given: Arguments) -> str:
-    return as_json(await mothership.ask(calls.colony(_NOWHERE, _colony(given)).as_json()))
+    return as_json(await mothership.ask(calls.colony(NOWHERE, _colony(given)).as_json()))
 
 
 async def _colony_question(mothership: Mothership, given: Arguments) -> str:
@@ -85,7 +87,7 @@ async def _colony_question(mothership: Mothership, given: Arguments) -> str:
 
 async def _colony_pr(mothership: Mothership, given: Arguments) -> str:
     colony = _colony(given)
-    fields = wire.mapping(await mothership.ask(calls.colony(_NOWHERE, colony).as_json()))
+    fields = wire.mapping(await mothership.ask(calls.colony(NOWHERE, colony).as_json()))
     url, status, checks = fields.get("pr_url"), fields.get("status"), fields.get("ci_state")
     if not isinstance(url, str):
         return f"{safe_line(colony)}: no pull request yet"
@@ -116,7 +118,10 @@ async def _answer_colony(mothership: Mothership, given: Arguments) -> str:
     if asked is None:
         raise ToolError(NO_QUESTION)
     try:
-        body = matched(decode.open_question(asked), given.text("answer"))
+        question = decode.open_question(asked)
+        if mothership.answers_to not in ("", question.fingerprint):
+            raise ToolError("the colony asks something else by now: nothing was answered")
+        body = matched(question, given.text("answer"))
     except Unreadable as problem:
         raise ToolError(f"the question came back in a shape this server cannot read: {problem}") from problem
     await mothership.ask(calls.answer(colony, body))
@@ -129,13 +134,13 @@ async def _answer_colony(mothership: Mothership, given: Arguments) -> str:
 
 async def _stop_colony(mothership: Mothership, given: Arguments) -> str:
     colony = _colony(given)
-    stopped = wire.mapping(await mothership.ask(calls.stop(_NOWHERE, colony).as_json()))
+    stopped = wire.mapping(await mothership.ask(calls.stop(NOWHERE, colony).as_json()))
     return f"{safe_line(colony)}: {wire.line(stopped.get('result')) or 'stopped'}"
 
 
 async def _resume_colony(mothership: Mothership, given: Arguments) -> str:
     colony = _colony(given)
-    resumed = wire.mapping(await mothership.ask(calls.resume(_NOWHERE, colony, mothership.agent_env).as_json()))
+    resumed = wire.mapping(await mothership.ask(calls.resume(NOWHERE, colony, mothership.agent_env).as_json()))
     return f"{safe_line(colony)}: resumed ({wire.line(resumed.get('status')) or 'queued'})"
 
 

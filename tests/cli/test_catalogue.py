@@ -1,11 +1,16 @@
 """`colonizer mcp --catalog`: the tools of other servers, behind four, in the local engine."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from client.catalogue import six_hundred
+from colonizer_client.identity import EndpointName
+from colonizer_client.kernel import consents
+from colonizer_client.store import Store
 from colonizer_config.address import StdioAddress
+from colonizer_config.paths import Paths
 from plain_command import colonizer
 from real_engine import real_engine
 from spoken_server import Spoken, spoken
@@ -101,3 +106,26 @@ def test_an_agent_finds_reads_and_calls_what_its_scope_allows_once_the_command_i
             )
     assert (tmp_path / "tools.heard").read_text(encoding="utf-8").split() == ["look", "odd", "slow"]
     assert colonizer("mcp", "--catalog", "install", "codex").exit == 2
+
+
+def test_a_call_of_another_server_waits_for_the_person_where_one_of_ours_would(tmp_path: Path) -> None:
+    command = six_hundred.command(tmp_path, "tools", ROWS)
+    add("tools", command)
+    with real_engine(), spoken("mcp", "--catalog", "--scope", "operate", "--approve", "writes") as agent:
+        agent.open()
+        with closing(Store(Paths.from_environment().engine.cockpit_db)) as store:
+            consents.agree(store, EndpointName("tools"), command)
+        arguments = {"name": "tools/odd", "arguments": {"n": 1}}
+        told_of = ask(agent, "call_tool", **arguments)["content"][0]["text"]
+        assert told_of.startswith("Not done yet: this call waits for a person's approval")
+        (asked,) = json.loads(colonizer("approvals", "list", "--json").stdout)
+        assert asked["tool"] == "tools/odd"
+        shown = colonizer("approvals", "show", asked["id"]).stdout
+        assert "Calls the tool odd of tools." in shown
+        assert 'arguments = {"n": 1}' in shown
+        assert not (tmp_path / "tools.heard").exists()
+        assert colonizer("approvals", "approve", asked["id"], "--digest", asked["digest"]).exit == 0
+        assert ask(agent, "call_tool", **arguments)["content"] == [{"type": "hologram", "beam": 3}]
+        assert "waits for a person" in ask(agent, "call_tool", **arguments)["content"][0]["text"]
+        assert told(agent, "call_tool", name="tools/look")[0] == "look"
+    assert (tmp_path / "tools.heard").read_text(encoding="utf-8").split() == ["odd", "look"]

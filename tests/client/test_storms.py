@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from client import answer_storm, drop_storm
+from client import answer_storm, approval_storm, drop_storm
 from client.answer_storm import weather_answers
+from client.approval_storm import weather_approvals
 from client.drop_storm import DROPS_EACH, weather_drops
 from client.toll import Toll
 
 RUNS = 200
-"""Of each storm: fault-injected answers, and drops of a socket."""
+"""Of each storm: fault-injected answers, drops of a socket, and calls that wait for a person."""
 
 PARTS = 5
 """Of which each storm's tests are made, so that they run in parallel."""
@@ -40,3 +41,10 @@ def test_no_event_is_lost_doubled_or_misdirected_however_the_sockets_drop(tmp_pa
     assert toll == Toll(runs=RUNS // PARTS, faults=toll.faults)
     assert toll.faults["sockets opened again"] >= toll.runs
     assert {fault.split(",")[0] for fault in toll.faults} >= set(drop_storm.KINDS)
+
+
+@pytest.mark.parametrize("number", range(PARTS))
+def test_no_call_is_carried_out_twice_or_without_approval_whoever_meets(tmp_path: Path, number: int) -> None:
+    toll = weather_approvals(part(number, RUNS), tmp_path)
+    assert toll == Toll(runs=RUNS // PARTS, faults=toll.faults)
+    assert toll.faults.keys() >= set(approval_storm.MET)

@@ -67,6 +67,9 @@ preset = "codomyrmex-1.3"
 [mcp]
 approve = "writes"
 
+[mcp.clients."Some Client"]
+approve = "all"
+
 [keys]
 answer = "A"
 "next thing" = "ctrl+n"
@@ -99,6 +102,7 @@ def test_every_key_of_the_file_is_read() -> None:
     )
     assert settings.kernel.preset == "codomyrmex-1.3"
     assert settings.mcp.approve is Approve.WRITES
+    assert [settings.mcp.approve_of(client) for client in ("Some Client", "another")] == ["all", "writes"]
     assert settings.keys == {"answer": "A", "next thing": "ctrl+n"}
     assert (settings.ui.theme, settings.ui.ascii) == ("nord", True)
 
@@ -178,6 +182,7 @@ MOTHERSHIP = '[[endpoints]]\nname = "hq"\nkind = "mothership"\naddress = "hq"\n'
         ("[agents.claude]\nkind = 'command'", 1, "agents.claude has no command"),
         ("[agents.'a b']\ncommand = ['x']", 1, "must be a name"),
         ("[mcp]\napprove = 'write'", 2, "mcp.approve cannot be that; the nearest valid word is writes"),
+        ("[mcp.clients.x]\nallow = 'all'", 2, "unknown key mcp.clients.x.allow"),
         (f"default_endpoint = 'hqx'\n{MOTHERSHIP}", 1, "there is no endpoint hqx; the nearest one is hq"),
         (
             "default_endpoint = 'k'\n[[endpoints]]\nname='k'\nkind='mcp'\ncommand=['x']",

@@ -38,7 +38,7 @@ async def test_ten_servers_with_600_tools_cost_less_than_1000_tokens_at_the_star
         for name in six_hundred.SERVERS:
             found.add(name, six_hundred.command(tmp_path, name))
         tools = CatalogueTools(found.catalogue(), Scope.OPERATE)
-        server = ColonyServer(Mothership(no_mothership, {}), Scope.READ, tools)
+        server = ColonyServer(Mothership(no_mothership, {}), Scope.READ, catalogue=tools)
         for mode in ("auto", "legacy"):
             async with Client(server, mode=mode) as client:
                 assert client.instructions == INSTRUCTIONS + CATALOGUE_INSTRUCTIONS

@@ -462,6 +462,10 @@ async def test_words_that_are_not_in_sight_or_have_changed_are_not_agreed_to(tmp
         await it.press("a")
         await it.sees("reads on")
         await it.press("y", "G")
+        await it.sees("word-59", "reads on")  # what was jumped over was not in sight
+        for key in ("g", *["pagedown"] * 5):
+            await it.press(key)
+            await it.pilot.pause()
         await it.sees("word-59", "y run it")
         await it.change(blank("hive", consent=ASKED_AGAIN))
         await it.press("y")

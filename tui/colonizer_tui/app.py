@@ -20,6 +20,7 @@ from textual.widgets import Input, TextArea
 from textual.worker import Worker
 
 from colonizer_client.answers import Chosen
+from colonizer_client.approvals.models import Approval
 from colonizer_client.cockpit import Cockpit
 from colonizer_client.errors import ClientError, StoreError
 from colonizer_client.identity import ColonyKey, EndpointName
@@ -48,6 +49,7 @@ from colonizer_tui.surroundings import Surroundings
 from colonizer_tui.widgets.ink import Ink
 
 if TYPE_CHECKING:
+    from colonizer_tui.approval_commands import ApprovalCommands
     from colonizer_tui.kernel_keys import KernelKeys
     from colonizer_tui.kernel_reading import KernelReading
 
@@ -99,6 +101,12 @@ class CockpitApp(App[None]):
             self.register_theme(made)
         self._theme_problem = self._choose_theme()
         self._keyboard = self._make_keyboard()
+
+    @cached_property
+    def _approval_commands(self) -> "ApprovalCommands":
+        from colonizer_tui.approval_commands import ApprovalCommands
+
+        return ApprovalCommands(self.cockpit, self)
 
     @cached_property
     def _kernel_keys(self) -> "KernelKeys":
@@ -240,6 +248,10 @@ class CockpitApp(App[None]):
     def attack_plan(self, kernel: EndpointName, plan: Mapping[str, object]) -> None:
         """Has a kernel attack a plan, and no longer the one before."""
         self._kernel_reading.attack(kernel, plan)
+
+    async def decide(self, approval: Approval) -> None:
+        """Shows a call of an agent whole, and takes the person's word on it."""
+        await self.begin(self._approval_commands.decide(approval))
 
     async def record_offer(self, kernel: KernelView, offer: Offer) -> None:
         """Records what a colony came to in the kernel, after asking."""

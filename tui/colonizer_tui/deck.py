@@ -134,7 +134,8 @@ class Deck(Widget):
     def show_frame(self) -> None:
         """Draws header and footer."""
         needs = self.view.answerable
-        counts = {"needs_you": (needs, len(self.view.needs) - needs)}
+        calls = len(self.view.snapshot.approvals)
+        counts = {"needs_you": (needs + calls, len(self.view.needs) - needs)}
         tabs = [
             Tab(
                 self.keymap.shown(name),

@@ -8,6 +8,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from colonizer_client.answers import Chosen
+from colonizer_client.approvals.models import Approval
 from colonizer_client.identity import ColonyKey, EndpointName
 from colonizer_client.kernel.bridge import Offer
 from colonizer_client.kernel.view import KernelView
@@ -124,6 +125,10 @@ class Desk(Protocol):
 
     def attack_plan(self, kernel: EndpointName, plan: Mapping[str, object]) -> None:
         """Has a kernel attack a plan, and no longer the one before; what comes of it is shown later."""
+        ...
+
+    async def decide(self, approval: Approval) -> None:
+        """Shows a call of an agent whole, and takes the person's word on it."""
         ...
 
     async def record_offer(self, kernel: KernelView, offer: Offer) -> None:

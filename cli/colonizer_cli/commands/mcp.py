@@ -4,6 +4,7 @@ import signal
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
+from functools import cache
 
 import click
 from msgspec.structs import replace
@@ -20,12 +21,18 @@ from colonizer_client.errors import ClientError, EngineUnavailable
 from colonizer_client.mothership import calls
 from colonizer_config.endpoints import known_servers
 from colonizer_config.paths import Paths
+from colonizer_config.settings import Approve
 from colonizer_server.scope import Scope, session_scope
 from colonizer_server.session import Session
 from colonizer_server.tools import startup_line
 
 _NEVER_ASKED = "the MCP stdio transport failed before the first message: stdin ended"
 
+
+WAIT_LIMIT_S = 3600
+"""Nothing waits longer than its approval lives, whatever is given."""
+
+_WAITING = {Approve.WRITES: "calls that change something", Approve.ALL: "all calls"}
 
 _COMMANDS = {"install": "mcp_install:install", "uninstall": "mcp_install:uninstall"}
 
@@ -37,24 +44,40 @@ _COMMANDS = {"install": "mcp_install:install", "uninstall": "mcp_install:uninsta
     type=click.Choice([scope.word for scope in Scope]),
     help="How far the tools reach. Without it an owner's token gets read, and a scoped token what it says.",
 )
+@click.option(
+    "--approve",
+    type=click.Choice([word.value for word in Approve]),
+    help="Which calls wait for you: never (the default), writes, or all; where the settings say more, that goes.",
+)
+@click.option(
+    "--wait",
+    "wait_s",
+    metavar="SECONDS",
+    type=click.FloatRange(0, WAIT_LIMIT_S),
+    help="How long a call waits for your decision by itself, else it has to be made again.",
+)
 @click.option("--catalog", is_flag=True, help="Add four tools that find and call those of your other MCP servers.")
 @click.pass_context
-def mcp(ctx: click.Context, asked: str | None, catalog: bool) -> None:
+def mcp(ctx: click.Context, asked: str | None, approve: str | None, wait_s: float | None, catalog: bool) -> None:
     """Serve a mothership's colonies to an MCP client on stdin and stdout.
 
     What the tools may do is the token's scope; --scope can lower it, and raises only what an owner's token starts with.
     `install` writes this server into the settings of a client, `uninstall` takes it out again.
     """
     if ctx.invoked_subcommand is not None:
-        if asked is not None or catalog:
-            option = "--catalog" if asked is None else "--scope"
-            raise click.UsageError(f"{option} goes after `{ctx.invoked_subcommand}`", ctx)
+        given = (("--scope", asked), ("--approve", approve), ("--wait", wait_s), ("--catalog", catalog or None))
+        for option, value in given:
+            if value is not None:
+                raise click.UsageError(f"{option} goes after `{ctx.invoked_subcommand}`", ctx)
         return
     targets = Targets(global_options_of(ctx))
     mothership = targets.one()
     values = agents_env(targets.settings) if mothership.is_local else {}
     session = _session(mothership, None if asked is None else Scope.named(asked), values)
+    session = replace(session, approve=Approve(approve or Approve.NEVER), wait_s=wait_s or 0.0)
     output.note(startup_line(session.scope))
+    if (least := Approve.strictest(session.approve, targets.settings.mcp.approve)) is not Approve.NEVER:
+        output.note(f"colonizer mcp: {_WAITING[least]} wait for you: `colonizer approvals`")
     if catalog:
         session = replace(session, catalogue_env=commands_env(targets.settings))
         servers = len(known_servers(targets.paths, targets.settings))
@@ -78,7 +101,9 @@ def _session(mothership: Mothership, asked: Scope | None, agent_env: Mapping[str
     if here is not None:
         with suppress(ClientError):  # it is no repository, which hinders nobody from launching on others
             mothership.ask(calls.add_local_repository(str(here)))
-    return Session(scope, mothership.server, mothership.token, mothership.silence, agent_env)
+    endpoint = mothership.endpoint
+    where = f"{endpoint.name} ({endpoint.address})"
+    return Session(scope, mothership.server, mothership.token, mothership.silence, agent_env, where)
 
 
 def _serve(paths: Paths, session: Session) -> bool:
@@ -100,15 +125,27 @@ def _serve(paths: Paths, session: Session) -> bool:
 def _serve_alone(paths: Paths, session: Session) -> bool:
     import asyncio
 
+    from colonizer_client.clock import SystemClock
+    from colonizer_client.store import Store
     from colonizer_engines.serve import over_stdio
+    from colonizer_server.approver import Approver
+    from colonizer_server.policy import SettingsInForce
     from colonizer_server.serve import ColonyServer
     from colonizer_server.session import asking
 
     async def serve() -> bool:
         engine = local_engine(paths)
-        with ExitStack() as closed:
-            wiring = CatalogueWiring(paths, engine.address, engine.token, paths.engine.cockpit_db, closed)
+        with ExitStack() as stack:
+
+            @cache
+            def open_store() -> Store:
+                store = Store(paths.engine.cockpit_db)
+                stack.callback(store.close)
+                return store
+
+            approver = Approver(session, SettingsInForce(paths.settings), open_store, SystemClock())
+            wiring = CatalogueWiring(paths, engine.address, engine.token, open_store)
             async with wiring.pool.used(), asking(session) as mothership:
-                return await over_stdio(ColonyServer(mothership, session.scope, wiring.tools(session)))
+                return await over_stdio(ColonyServer(mothership, session.scope, approver, wiring.tools(session)))
 
     return asyncio.run(serve())

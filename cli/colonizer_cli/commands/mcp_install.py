@@ -19,6 +19,7 @@ from colonizer_cli.targets import Targets
 from colonizer_config.address import HttpAddress
 from colonizer_config.entry_edit import EntryEdit
 from colonizer_config.paths import Paths
+from colonizer_config.settings import Approve
 from colonizer_config.token import Token
 from colonizer_server.scope import Scope
 
@@ -52,6 +53,9 @@ def _of_one_entry(command: Command) -> Command:
     type=click.Choice([scope.word for scope in Scope]),
     help="How much the client's agents may do, else what the token may.",
 )
+@click.option(
+    "--approve", type=click.Choice([word.value for word in Approve]), help="Which of their calls wait for you."
+)
 @click.option("--with-token", is_flag=True, help="Write a token there too, in plain text.")
 @click.option("--print", "only_print", is_flag=True, help="Show what would be written, and write nothing.")
 @click.option("--force", is_flag=True, help="Replace another entry of that name without asking.")
@@ -64,6 +68,7 @@ def install(
     name: str,
     project: bool,
     scope: str | None,
+    approve: str | None,
     with_token: bool,
     only_print: bool,
     force: bool,
@@ -77,7 +82,8 @@ def install(
     if with_token and project:
         raise click.UsageError("a project's files are for others too: a token does not go there")
     chosen, targets = CLIENTS[client], Targets(options)
-    words = (*_global_words(options, targets, with_token=with_token), "mcp", *(("--scope", scope) if scope else ()))
+    limits = (*(("--scope", scope) if scope else ()), *(("--approve", approve) if approve else ()))
+    words = (*_global_words(options, targets, with_token=with_token), "mcp", *limits)
     edit = chosen.open(name, _project_folder(project), os.environ, targets.paths)
     if only_print:
         entry = chosen.entry(Launch(words, {TOKEN_VARIABLE: _TOKEN_SHOWN} if with_token else {}))

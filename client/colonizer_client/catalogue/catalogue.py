@@ -39,6 +39,11 @@ class CatalogueCall(Value):
         return self.card.tool
 
     @property
+    def given(self) -> Mapping[str, object]:
+        """What a person is shown of it, and what their word is bound to, beside endpoint and tool."""
+        return {"arguments": self.arguments}
+
+    @property
     def is_write(self) -> bool:
         """Whether it may change something."""
         return not self.card.is_read
@@ -64,10 +69,9 @@ class Domain(Value):
 class Catalogue:
     """The catalogue of one caller. `servers` yields those that there are now."""
 
-    def __init__(self, pool: Pool, servers: Callable[[], Sequence[Reachable]], gate: Gate | None = None) -> None:
+    def __init__(self, pool: Pool, servers: Callable[[], Sequence[Reachable]]) -> None:
         self._pool = pool
         self._servers = servers
-        self._gate = gate or _straight
         self._ranking = Ranking(())
         self._ranked: tuple[tuple[ToolCard, ...], ...] = ()
 
@@ -108,7 +112,7 @@ class Catalogue:
                 return card
         raise NotOffered(f"{endpoint} has no tool {safe_line(tool, limit=100)}: look with search_tools")
 
-    async def call(self, call: CatalogueCall, heard: "Heard") -> Result:
+    async def call(self, call: CatalogueCall, heard: "Heard", gate: Gate) -> Result:
         """The result of a call. Every call goes through here, and through the gate.
 
         Raises:
@@ -122,7 +126,7 @@ class Catalogue:
         if words := objection(card.schema, call.arguments):
             raise BadRequest(f"the arguments do not fit: {words}")
         server = next(one for one in self._servers() if one.endpoint.name == call.endpoint)
-        return await self._gate(call, lambda: self._pool.server(server).call(card, call.arguments, heard))
+        return await gate(call, lambda: self._pool.server(server).call(card, call.arguments, heard))
 
     async def _domain(self, server: Reachable) -> Domain:
         try:
@@ -131,6 +135,7 @@ class Catalogue:
             return Domain(server.endpoint, problem=problem)
 
 
-async def _straight(call: CatalogueCall, run: Callable[[], Awaitable[Result]]) -> Result:
+async def let_all_through(call: CatalogueCall, run: Callable[[], Awaitable[Result]]) -> Result:
+    """The gate that stops nothing."""
     del call
     return await run()

@@ -6,16 +6,13 @@ from contextlib import suppress
 
 from colonizer_client.audit import AuditLog
 from colonizer_client.clock import Clock
-from colonizer_client.errors import ClientError, NoReply, ServerFault, StoreError, Unreadable
+from colonizer_client.errors import UNKNOWN_FATE, ClientError, StoreError
 from colonizer_client.identity import EndpointName
 from colonizer_client.kernel.bridge import Offer
 from colonizer_client.kernel.models import OutcomeOrder, Recorded
 from colonizer_client.kernel.offers import Offers
 from colonizer_client.store import Store
 from colonizer_config.value import Value
-
-_UNKNOWN_FATE = (NoReply, ServerFault, Unreadable)
-"""After these the kernel may have kept the outcome, or not."""
 
 
 class Acceptance(Value):
@@ -107,7 +104,7 @@ class Bridge:
         return offer
 
     def _note_failure(self, offer: Offer, kernel: EndpointName, problem: ClientError) -> None:
-        is_open = not isinstance(problem, _UNKNOWN_FATE)
+        is_open = not isinstance(problem, UNKNOWN_FATE)
         (self.offers.reopen if is_open else self.offers.doubt)(offer.id, str(problem))
         self._note(offer, kernel, "failed" if is_open else "not known", words=str(problem))
 

@@ -71,6 +71,18 @@ def standing() -> Call[Standing]:
     return Call("GET", "/api/tokens/self", lambda reply: decode.standing(json_of(reply)))
 
 
+def orgs_switched_off() -> Call[frozenset[str]]:
+    """The organisations in which nothing is to be done. Only an owner's token may ask."""
+
+    def read(reply: Reply) -> frozenset[str]:
+        rows = wire.mappings(json_of(reply))
+        return frozenset(
+            wire.raw(row.get("org")) for row in rows if wire.mapping(row.get("settings")).get("enabled") is False
+        )
+
+    return Call("GET", "/api/orgs", read)
+
+
 def server_version() -> Call[str]:
     """The server's version, such as `0.2.23`."""
     return Call(

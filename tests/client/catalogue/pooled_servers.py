@@ -8,7 +8,7 @@ import psutil
 
 from client.catalogue import six_hundred
 from colonizer_client.catalogue.access import OwnAccess, Reachable
-from colonizer_client.catalogue.catalogue import Catalogue, Gate
+from colonizer_client.catalogue.catalogue import Catalogue
 from colonizer_client.catalogue.pool import Pool
 from colonizer_client.clock import SystemClock
 from colonizer_client.identity import EndpointName
@@ -53,8 +53,8 @@ class Servers:
     def plan(self, name: str, *rows: object) -> None:
         self.add(name, six_hundred.command(self.folder, name, list(rows)))
 
-    def catalogue(self, gate: Gate | None = None) -> Catalogue:
-        return Catalogue(self.pool, lambda: self.reachable, gate)
+    def catalogue(self) -> Catalogue:
+        return Catalogue(self.pool, lambda: self.reachable)
 
     def heard(self, name: str) -> list[str]:
         return (self.folder / f"{name}.heard").read_text(encoding="utf-8").split()

@@ -21,7 +21,7 @@ from client.catalogue import six_hundred
 from client.catalogue.pooled_servers import OBJECT, READS, nobody, row, servers
 from client.kernel.test_transports import served, served_kernel
 from colonizer_client.catalogue.cards import ToolCard, cards_of, shown_schema
-from colonizer_client.catalogue.catalogue import Catalogue, CatalogueCall, Domain
+from colonizer_client.catalogue.catalogue import Catalogue, CatalogueCall, Domain, Gate, let_all_through
 from colonizer_client.catalogue.schemas import fault_of, objection
 from colonizer_client.errors import (
     BadRequest,
@@ -38,8 +38,8 @@ from colonizer_config.address import SocketAddress, StdioAddress
 pytestmark = pytest.mark.anyio
 
 
-async def call(catalogue: Catalogue, name: str, **arguments: object) -> Any:
-    result = await catalogue.call(CatalogueCall(await catalogue.card(name), arguments), nobody)
+async def call(catalogue: Catalogue, name: str, gate: Gate = let_all_through, **arguments: object) -> Any:
+    result = await catalogue.call(CatalogueCall(await catalogue.card(name), arguments), nobody, gate)
     return json.loads(cast("Any", result["content"])[0]["text"])
 
 
@@ -111,13 +111,16 @@ async def test_names_that_two_servers_share_go_each_to_its_own_and_every_call_pa
     async with servers(tmp_path) as found:
         for name in ("a", "b"):
             found.plan(name, row("colony_status", annotations=READS, inputSchema=schema), row("tick"))
-        catalogue = found.catalogue(gate)
-        first, second = await call(catalogue, "a/colony_status", n=1), await call(catalogue, "b/colony_status", n=2)
+        catalogue = found.catalogue()
+        first, second = (
+            await call(catalogue, "a/colony_status", gate, n=1),
+            await call(catalogue, "b/colony_status", gate, n=2),
+        )
         assert (first[2], second[2], first[1] != second[1]) == ({"n": 1}, {"n": 2}, True)
         with pytest.raises(NotOffered, match="not without me"):
-            await call(catalogue, "a/tick")
+            await call(catalogue, "a/tick", gate)
         with pytest.raises(BadRequest, match="do not fit: n: 'x' is not of type 'integer'"):
-            await call(catalogue, "a/colony_status", n="x")
+            await call(catalogue, "a/colony_status", gate, n="x")
         assert passed == [
             ("a", "colony_status", {"n": 1}, False),
             ("b", "colony_status", {"n": 2}, False),
@@ -138,14 +141,14 @@ async def test_a_result_comes_as_its_server_gave_it_and_progress_is_heard(tmp_pa
         command = six_hundred.command(tmp_path, "b", [row("environment")]).command
         found.add("b", StdioAddress(command, ("KEY",)), KEY="k", OTHER="o")
         catalogue = found.catalogue()
-        odd = await catalogue.call(CatalogueCall(await catalogue.card("a/odd"), {}), nobody)
+        odd = await catalogue.call(CatalogueCall(await catalogue.card("a/odd"), {}), nobody, let_all_through)
         assert odd == {
             "content": [{"type": "hologram", "beam": 3}],
             "structuredContent": [1],
             "isError": True,
             "x-more": "\x1b",
         }
-        await catalogue.call(CatalogueCall(await catalogue.card("a/slow"), {}), hear)
+        await catalogue.call(CatalogueCall(await catalogue.card("a/slow"), {}), hear, let_all_through)
         assert steps == [0, 1, 2]
         given = await call(catalogue, "b/environment")
         assert ("KEY" in given, "OTHER" in given) == (True, False)

@@ -1,10 +1,11 @@
-"""Asks whether a program may run, showing its exact words."""
+"""Asks for a person's word on a text that has to be read to its end."""
 
 from collections.abc import Sequence
 
 from textual import events
 from textual.app import ComposeResult
 
+from colonizer_config.value import Value
 from colonizer_tui.dialogs.dialog import Dialog
 from colonizer_tui.dialogs.page import Maker, PageLines
 from colonizer_tui.present.line import Line, Span, line
@@ -12,8 +13,23 @@ from colonizer_tui.widgets.keys_to import give_keys
 from colonizer_tui.widgets.lines import Lines
 
 
+class Wording(Value):
+    """What the keys do, in words."""
+
+    yes: str
+    unread: str
+    """What is said until the end was in sight."""
+    back: str
+    no: str = ""
+    """What `n` does; it is not offered where this is empty, and then the same as going back."""
+
+
+TO_RUN = Wording("run it, now and from now on", "reads on; y once all was seen", "back, nothing runs")
+"""For a program that is to run."""
+
+
 class Consent(Dialog[bool]):
-    """True when the person agrees with `y`, which counts once the last word was in sight."""
+    """True when the person agrees with `y`, which counts once the last word was in sight; False with `n`."""
 
     DEFAULT_CSS = """
     Consent #dialog-box { width: 90; }
@@ -21,11 +37,14 @@ class Consent(Dialog[bool]):
     Consent #consent-foot { dock: bottom; height: 1; margin-top: 1; }
     """
 
-    def __init__(self, make: Maker) -> None:
+    def __init__(self, make: Maker, wording: Wording = TO_RUN) -> None:
         super().__init__()
         self._make = make
+        self._wording = wording
         self._lines = PageLines(make)
         self._is_read = False
+        self._unseen: set[int] | None = None
+        """The lines that were not in sight yet; who jumps to the end has not seen what lies before it."""
 
     def parts(self) -> ComposeResult:
         """The words and the keys."""
@@ -38,7 +57,8 @@ class Consent(Dialog[bool]):
         self.call_after_refresh(self._look)
 
     def on_resize(self) -> None:
-        """In another room other words are in sight."""
+        """In another room other words are in sight: what was not read to its end is begun anew."""
+        self._unseen = None
         self.call_after_refresh(self._look)
 
     def take_key(self, event: events.Key) -> bool:
@@ -53,12 +73,16 @@ class Consent(Dialog[bool]):
     def _look(self) -> None:
         if not self.is_attached or not self._lines.line_count() or not self._lines.size.height:
             return  # nothing was drawn yet
-        self._is_read = self._is_read or self._lines.top >= self._lines.furthest_top
-        self.set_lines("consent-foot", [_keys(is_read=self._is_read)])
+        if self._unseen is None:
+            self._unseen = set(range(self._lines.line_count()))
+        self._unseen.difference_update(range(self._lines.top, self._lines.top + self._lines.page))
+        self._is_read = self._is_read or not self._unseen
+        self.set_lines("consent-foot", [_keys(self._wording, is_read=self._is_read)])
 
 
-def _keys(*, is_read: bool) -> Line:
-    back: Sequence[Span] = (Span("esc", "key"), Span(" back, nothing runs", "muted"))
+def _keys(wording: Wording, *, is_read: bool) -> Line:
+    back: Sequence[Span] = (Span("esc", "key"), Span(f" {wording.back}", "muted"))
+    no = (Span("n", "key"), Span(f" {wording.no}   ", "muted")) if wording.no else ()
     if not is_read:
-        return line(Span("j", "key"), Span(" reads on; it can be agreed to at its end   ", "attention"), *back)
-    return line(Span("y", "key"), Span(" run it, now and from now on   ", "muted"), *back)
+        return line(Span("j", "key"), Span(f" {wording.unread}   ", "attention"), *no, *back)
+    return line(Span("y", "key"), Span(f" {wording.yes}   ", "muted"), *no, *back)

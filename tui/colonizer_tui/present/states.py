@@ -43,6 +43,7 @@ GLYPHS: Mapping[str, tuple[str, str]] = {
     "silent": ("○", "o"),
     "arrow": ("→", "->"),
     "hot": ("▲", "!"),
+    "call": ("⚑", "!"),
     "warm": ("△", "^"),
     "earlier": ("◂", "<"),
     "later": ("▸", ">"),

@@ -9,13 +9,14 @@ from colonizer_client.identity import ColonyKey
 from colonizer_client.snapshot import Topics
 from colonizer_tui.intents import desk_of
 from colonizer_tui.keys import Hint, hints_of
+from colonizer_tui.panes.approvals import ApprovalList
 from colonizer_tui.panes.inbox import InboxList
 from colonizer_tui.panes.query_bar import QueryBar
-from colonizer_tui.present import query
+from colonizer_tui.present import approvals, query
 from colonizer_tui.present.line import EMPTY, Line, Span, line, spread, wrap
 from colonizer_tui.present.query import Query
 from colonizer_tui.present.view import View
-from colonizer_tui.widgets.keys_to import give_keys
+from colonizer_tui.widgets.keys_to import give_keys, has_keys
 from colonizer_tui.widgets.lines import Lines
 from colonizer_tui.workspaces.detail import Detail
 from colonizer_tui.workspaces.workspace import NARROW, Workspace
@@ -28,7 +29,13 @@ class NeedsYou(Workspace):
     NeedsYou #needs-left { width: 46%; height: 1fr; border-right: solid $edge; }
     NeedsYou #needs-calm { display: none; padding: 1 2; height: 1fr; }
     NeedsYou.empty #needs-calm { display: block; }
-    NeedsYou.empty InboxList { display: none; }
+    NeedsYou.no-needs InboxList { display: none; }
+    NeedsYou #needs-calls-head { display: none; }
+    NeedsYou ApprovalList { display: none; }
+    NeedsYou #needs-call { display: none; width: 1fr; padding: 0 1; }
+    NeedsYou.call #needs-call { display: block; }
+    NeedsYou.call #needs-detail, NeedsYou.narrow #needs-call { display: none; }
+    NeedsYou.calls #needs-calls-head, NeedsYou.calls ApprovalList { display: block; }
     NeedsYou.narrow #needs-left { width: 1fr; border-right: none; }
     NeedsYou.narrow #needs-detail { display: none; }
     NeedsYou.narrow.card #needs-detail { display: block; }
@@ -38,6 +45,8 @@ class NeedsYou(Workspace):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's name
         super().__init__(id=id)
         self.list = InboxList(id="needs-list")
+        self.calls = ApprovalList(id="needs-calls")
+        self._calls_head, self._call = Lines(id="needs-calls-head"), Lines(id="needs-call")
         self.detail = Detail(prefers_card=True, id="needs-detail")
         self.detail.card.left = self.leave_card
         self._head, self._calm = Lines(), Lines(id="needs-calm")
@@ -46,11 +55,14 @@ class NeedsYou(Workspace):
     def compose(self) -> ComposeResult:
         """Inbox and detail."""
         with Vertical(id="needs-left"):
+            yield self._calls_head
+            yield self.calls
             yield self._head
             yield self.list
             yield self._calm
             yield self._query_bar
         yield self.detail
+        yield self._call
 
     @property
     def colony(self) -> ColonyKey | None:
@@ -62,18 +74,32 @@ class NeedsYou(Workspace):
         del topics
         self.view = view
         self.set_class(self.room < NARROW, "narrow")
+        calls = view.snapshot.approvals
+        had_keys = has_keys(self.calls)
         was_empty = self.has_class("empty")
-        self.set_class(not view.needs, "empty")
+        self.set_class(not view.needs, "no-needs")
+        self.set_class(not view.needs and not calls, "empty")
+        self.set_class(bool(calls), "calls")
+        self._calls_head.set_lines([approvals.head(len(calls))])
+        self.calls.show(view)
         self.list.show(view)
-        if was_empty and view.needs:
+        if (was_empty and (view.needs or calls)) or (had_keys and not calls):
             self.focus_first()
         self._head.set_lines([self._head_line()])
         self._calm.set_lines(_calm_lines(view, max(self._head.size.width - 5, 20)))
         self.call_later(self._show_detail)
 
     def focus_first(self) -> None:
-        """The inbox."""
-        give_keys(self.list)
+        """The calls of agents where there are some, else the inbox."""
+        give_keys(self.calls if self.view.snapshot.approvals else self.list)
+
+    def do_next_pane(self) -> None:
+        """From the calls of agents to what colonies need, and back."""
+        give_keys(self.calls if self.view.snapshot.approvals and not has_keys(self.calls) else self.list)
+
+    def do_previous_pane(self) -> None:
+        """The other one of the two."""
+        self.do_next_pane()
 
     def hints(self) -> Sequence[Hint]:
         """What helps most with the selected need."""
@@ -81,11 +107,15 @@ class NeedsYou(Workspace):
             return self.detail.card.hints()
         if self._query_bar.is_open:
             return self._query_bar.hints()
+        if has_keys(self.calls):
+            return self.calls.hints()
         if not self.view.needs:
             return hints_of("fleet", "colonize", "quit")
+        calls = (Hint("next_pane", "to the calls of agents"),) if self.view.snapshot.approvals else ()
         all_again = (Hint("back", "show all"),) if self.list.sought else ()
         return (
             *hints_of("answer", "enter"),
+            *calls,
             *all_again,
             *hints_of("diff", "stop", "resume", "message", "find", "next_need", "explain"),
         )
@@ -143,6 +173,10 @@ class NeedsYou(Workspace):
         return spread(left, right, self._head.size.width)
 
     def _show_detail(self) -> None:
+        call = self.calls.approval if has_keys(self.calls) else None
+        self.set_class(call is not None, "call")
+        if call is not None:
+            self._call.set_lines(approvals.whole(call, self.view.now, max(self._call.size.width - 2, 20)))
         self.detail.show(self.colony, self.view)
 
 

@@ -1,0 +1,1 @@
+"""Calls of agents that wait for a person."""
