@@ -2,15 +2,13 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from colonizer_config.address import SocketAddress, StdioAddress
 from colonizer_config.endpoints import known_servers
-from colonizer_config.errors import ConfigError
 from colonizer_config.paths import Paths
-from colonizer_config.settings import Settings, load
+from colonizer_config.settings import Settings
+from colonizer_config.settings_file import SettingsFile
 from colonizer_config.token import Token
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ class CatalogueWiring:
     ) -> None:
         self._paths = paths
         self._open_store = open_store
-        self._settings = SettingsInForce(paths.settings)
+        self._settings = SettingsFile(paths.settings)
         self.pool = self._pool(socket, socket_token)
 
     def tools(self, session: "Session") -> "CatalogueTools | None":
@@ -66,33 +64,8 @@ class CatalogueWiring:
 
         return [
             Reachable(endpoint, _given(endpoint.address, environment))
-            for endpoint in known_servers(self._paths, self._settings.now())
+            for endpoint in known_servers(self._paths, self._settings.now().settings)
         ]
-
-
-class SettingsInForce:
-    """The settings as they are now: read again when the file has changed; a broken file changes nothing."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._seen: object = None
-        self._settings = Settings()
-
-    def now(self) -> Settings:
-        """What the file says, or said when it was last sound."""
-        seen = self._look()
-        if seen != self._seen:
-            self._seen = seen
-            with suppress(ConfigError):
-                self._settings = load(self._path)
-        return self._settings
-
-    def _look(self) -> object:
-        try:
-            found = self._path.stat()
-        except OSError as problem:
-            return type(problem).__name__
-        return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def _given(address: object, environment: Mapping[str, str]) -> Mapping[str, str]:
