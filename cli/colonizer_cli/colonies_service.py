@@ -4,7 +4,6 @@ import asyncio
 import importlib
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -13,7 +12,7 @@ from starlette.types import ASGIApp
 
 from colonizer_config.address import SocketAddress
 from colonizer_config.errors import ConfigError
-from colonizer_config.paths import EngineFolder
+from colonizer_config.paths import EngineFolder, Paths
 from colonizer_config.token import Token
 from colonizer_engines.daemon.handed import Handed
 from colonizer_engines.daemon.token_file import kept_token
@@ -24,6 +23,7 @@ from colonizer_engines.mothership.errors import Refusal
 from colonizer_engines.mothership.tokens import Scope
 
 if TYPE_CHECKING:
+    from colonizer_cli.catalogue_wiring import CatalogueWiring
     from colonizer_client.store import Store
     from colonizer_server.serve import ColonyServer
     from colonizer_server.session import Session
@@ -35,11 +35,12 @@ class ColoniesService:
     It loads the SDK and the client layer for the first one: an engine that nobody asks stays small.
     """
 
-    def __init__(self, own: SocketAddress, folder: EngineFolder, settings: Path) -> None:
+    def __init__(self, own: SocketAddress, folder: EngineFolder, paths: Paths) -> None:
         self._own = own
         self._folder = folder
-        self._settings = settings
+        self._paths = paths
         self._store: Store | None = None
+        self._wiring: CatalogueWiring | None = None
         self._loading = asyncio.Lock()
         self._lines: ASGIApp | None = None
         self._open = AsyncExitStack()
@@ -79,12 +80,23 @@ class ColoniesService:
         from colonizer_server.session import asking
 
         session = self._session(request)
-        approver = Approver(session, SettingsInForce(self._settings), self._opened_store, SystemClock())
-        async with asking(session) as mothership:
-            yield ColonyServer(mothership, session.scope, approver)
+        approver = Approver(session, SettingsInForce(self._paths.settings), self._opened_store, SystemClock())
+        catalogue = self._catalogues().tools(session)
+        async with AsyncExitStack() as stack:
+            if catalogue is not None:
+                await stack.enter_async_context(self._catalogues().pool.used())
+            mothership = await stack.enter_async_context(asking(session))
+            yield ColonyServer(mothership, session.scope, approver, catalogue)
+
+    def _catalogues(self) -> "CatalogueWiring":
+        from colonizer_cli.catalogue_wiring import CatalogueWiring
+
+        if self._wiring is None:
+            self._wiring = CatalogueWiring(self._paths, self._own, self._token, self._opened_store)
+        return self._wiring
 
     def _opened_store(self) -> "Store":
-        """The database that the approvals of all sessions are in; raises StoreError."""
+        """The database of approvals and consents; raises StoreError."""
         from colonizer_client.store import Store
 
         if self._store is None:
@@ -92,13 +104,14 @@ class ColoniesService:
             self._open.callback(self._store.close)
         return self._store
 
+    def _token(self) -> Token:
+        return Token(kept_token(self._folder.token))
+
     def _session(self, request: Request) -> "Session":
         from colonizer_client.errors import Unreadable
         from colonizer_server.session import Session
 
         try:
-            return Session.from_header(
-                request.headers.get(SESSION, ""), self._own, Token(kept_token(self._folder.token))
-            )
+            return Session.from_header(request.headers.get(SESSION, ""), self._own, self._token())
         except (ConfigError, Unreadable) as problem:
             raise Refusal(400, f"no session: {problem}", plain=True) from problem

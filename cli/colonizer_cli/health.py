@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from colonizer_cli import kernels
+from colonizer_cli import kernels, servers
 from colonizer_cli.mothership import patience_s, reach
 from colonizer_cli.side_by_side import Failure, Job, side_by_side
 from colonizer_client.errors import LinkError, SignInNeeded
@@ -56,10 +56,10 @@ def check(endpoints: Iterable[Endpoint], paths: Paths, *, runs_commands: bool = 
     Args:
         endpoints: The endpoints.
         paths: The person's folders.
-        runs_commands: Whether kernels that are commands are run; the person has to have agreed to them.
+        runs_commands: Whether kernels and servers that are commands are run; the person has to have agreed to them.
     """
     rows = tuple(endpoints)
-    resting = {endpoint: Health(_rest(endpoint)) for endpoint in rows if not _is_asked(endpoint, runs_commands)}
+    resting = {endpoint: Health("not running") for endpoint in rows if not _is_asked(endpoint, runs_commands)}
     jobs = {endpoint: _job(endpoint, paths) for endpoint in rows if endpoint not in resting}
     found = side_by_side(jobs)
     failed = {endpoint: Health(_state(problem), problem=problem) for endpoint, problem in found.failures.items()}
@@ -68,20 +68,14 @@ def check(endpoints: Iterable[Endpoint], paths: Paths, *, runs_commands: bool = 
 
 
 def _is_asked(endpoint: Endpoint, runs_commands: bool) -> bool:
-    if endpoint.kind is Kind.KERNEL:
-        return runs_commands or not isinstance(endpoint.address, StdioAddress)
-    return endpoint.kind is Kind.MOTHERSHIP
-
-
-def _rest(endpoint: Endpoint) -> str:
-    return "not running" if endpoint.kind is Kind.KERNEL else "not asked"
+    return runs_commands or not isinstance(endpoint.address, StdioAddress)
 
 
 def _job(endpoint: Endpoint, paths: Paths) -> Job[Health]:
     if endpoint.kind is Kind.MOTHERSHIP:
         return Job(partial(_ask, endpoint, paths), patience_s(endpoint, CHECK_LIMIT_S))
     limit_s = COMMAND_LIMIT_S if isinstance(endpoint.address, StdioAddress) else CHECK_LIMIT_S + LOAD_S
-    return Job(partial(_ask_kernel, endpoint, paths), limit_s)
+    return Job(partial(_ask_kernel if endpoint.kind is Kind.KERNEL else _ask_server, endpoint, paths), limit_s)
 
 
 def _ask_kernel(endpoint: Endpoint, paths: Paths) -> Health:
@@ -91,6 +85,10 @@ def _ask_kernel(endpoint: Endpoint, paths: Paths) -> Health:
 
     latency_s = kernels.run(kernels.connector(endpoint, paths), talk)
     return Health("ok", None if latency_s is None else round(latency_s * 1000, 1))
+
+
+def _ask_server(endpoint: Endpoint, paths: Paths) -> Health:
+    return Health("ok", round(servers.ask(endpoint, paths).latency_s * 1000, 1))
 
 
 def _ask(endpoint: Endpoint, paths: Paths) -> Health:

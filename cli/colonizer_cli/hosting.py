@@ -11,7 +11,7 @@ from colonizer_engines.daemon.process import EngineOptions, run
 
 def be_engine(options: EngineOptions) -> int:
     """Runs the engine with all that it serves; its exit code."""
-    own = ColoniesService(SocketAddress(options.socket), options.folder, options.settings)
+    own = ColoniesService(SocketAddress(options.socket), options.folder, Paths.from_environment())
     return run(options, (own,))
 
 

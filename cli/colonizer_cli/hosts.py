@@ -45,7 +45,7 @@ class Hosts:
         self._tokens = TokenStore(paths)
 
     def find(self, name: str) -> Endpoint:
-        """The mothership or kernel of that name whose token and address are the person's to change.
+        """The mothership or server of that name whose token and address are the person's to change.
 
         Raises:
             Failed: There is none, or it exists by itself.
@@ -226,7 +226,5 @@ def _own(endpoint: Endpoint, paths: Paths) -> Endpoint:
             raise Failed("the local engine keeps its own token; there is nothing to sign in to", ExitCode.USAGE)
         case Origin.FOUND:
             raise Failed(f"{endpoint.name} is signed in to by {paths.published_token}, which it wrote", ExitCode.USAGE)
-        case _ if endpoint.kind not in (Kind.MOTHERSHIP, Kind.KERNEL):
-            raise Failed(f"{endpoint.name} is of kind {endpoint.kind}, which nothing signs in to yet", ExitCode.USAGE)
         case _:
             return endpoint

@@ -27,6 +27,7 @@ from colonizer_config.address import HttpAddress, SocketAddress, StdioAddress
 from colonizer_config.endpoints import Endpoint, Origin, known_kernels
 from colonizer_config.paths import Paths
 from colonizer_config.secrets import TokenStore
+from colonizer_config.settings import Kind
 from colonizer_config.token import Token
 
 T = TypeVar("T")
@@ -122,7 +123,8 @@ def agree(kernel: Endpoint, paths: Paths) -> None:
 
 def _words(kernel: Endpoint, asked: ConsentAsked) -> list[str]:
     """What the person agrees to, each word of the command told from the next as a shell would have it."""
-    lines = [f"The kernel {kernel.name} is a command that would run on this machine:", f"  {shlex.join(asked.command)}"]
+    what = "kernel" if kernel.kind is Kind.KERNEL else "MCP server"
+    lines = [f"The {what} {kernel.name} is a command that would run on this machine:", f"  {shlex.join(asked.command)}"]
     if asked.env:
         lines.append(f"  with these variables of yours: {', '.join(asked.env)}")
     if asked.hides_characters:

@@ -45,14 +45,23 @@ def known_endpoints(paths: Paths, settings: Settings) -> tuple[Endpoint, ...]:
     )
 
 
-def known_kernels(paths: Paths, settings: Settings) -> tuple[Endpoint, ...]:
-    """Every kernel: the embedded one first, which has the name of the embedded mothership, then those of the settings.
+def known_servers(paths: Paths, settings: Settings) -> tuple[Endpoint, ...]:
+    """Every MCP server: the embedded kernel first, which has the name of the embedded mothership, then the settings'.
 
     Raises:
         AddressError: As `known_endpoints`.
     """
     embedded = Endpoint(LOCAL, Kind.KERNEL, SocketAddress(paths.socket(paths.engine)), Origin.BUILT_IN)
-    return (embedded, *(found for found in known_endpoints(paths, settings) if found.kind is Kind.KERNEL))
+    return (embedded, *(found for found in known_endpoints(paths, settings) if found.kind is not Kind.MOTHERSHIP))
+
+
+def known_kernels(paths: Paths, settings: Settings) -> tuple[Endpoint, ...]:
+    """Every kernel: the embedded one first, then those of the settings.
+
+    Raises:
+        AddressError: As `known_endpoints`.
+    """
+    return tuple(found for found in known_servers(paths, settings) if found.kind is Kind.KERNEL)
 
 
 def default_endpoint(endpoints: Iterable[Endpoint], settings: Settings) -> Endpoint:

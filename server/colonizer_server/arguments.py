@@ -6,15 +6,15 @@ What cannot be read is told in the words of the published program, which come fr
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from colonizer_server.errors import ToolError
 
-Kind: TypeAlias = Literal["string", "boolean", "u64"]
+Kind: TypeAlias = Literal["string", "boolean", "u64", "object"]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_JSON_TYPES: Mapping[Kind, str] = {"string": "string", "boolean": "boolean", "u64": "integer"}
-_EXPECTED: Mapping[Kind, str] = {"string": "a string", "boolean": "a boolean", "u64": "u64"}
+_JSON_TYPES: Mapping[Kind, str] = {"string": "string", "boolean": "boolean", "u64": "integer", "object": "object"}
+_EXPECTED: Mapping[Kind, str] = {"string": "a string", "boolean": "a boolean", "u64": "u64", "object": "a map"}
 _U64_LIMIT = 2**64
 
 
@@ -56,6 +56,11 @@ class Arguments:
         """A number that may be left out."""
         value = self.given.get(name)
         return value if isinstance(value, int) else None
+
+    def fields(self, name: str) -> Mapping[str, object]:
+        """An object that is empty where it is left out."""
+        value = self.given.get(name)
+        return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
 
     def maybe_flag(self, name: str) -> bool | None:
         """A flag that may be left out."""
@@ -99,6 +104,8 @@ def _checked(kind: Kind, value: object) -> object:
         return value
     if kind == "boolean" and isinstance(value, bool):
         return value
+    if kind == "object" and isinstance(value, Mapping):
+        return cast("Mapping[str, object]", value)
     if kind == "u64" and isinstance(value, int) and not isinstance(value, bool):
         if 0 <= value < _U64_LIMIT:
             return value

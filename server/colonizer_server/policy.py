@@ -1,11 +1,10 @@
 """Which calls wait for a person: the strictest of what the session was started with and what the settings say."""
 
-import os
 from pathlib import Path
 
 from colonizer_client.approvals.models import canonical, digest_of
-from colonizer_config.errors import SettingsError
-from colonizer_config.settings import Approve, McpSettings, load
+from colonizer_config.settings import Approve, McpSettings
+from colonizer_config.settings_file import SettingsFile
 from colonizer_config.value import Value
 from colonizer_server.session import Session
 from colonizer_server.tools import Tool
@@ -34,27 +33,12 @@ class Policy(Value):
 
 
 class SettingsInForce:
-    """The `[mcp]` table of a settings file as it is now; the file is read again when it has changed."""
+    """The `[mcp]` table of a settings file as it is now."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._seen: object = None
-        self._settings = McpSettings()
+        self._file = SettingsFile(path)
 
     def now(self) -> McpSettings:
         """What it says; where it cannot be read, that writes wait."""
-        seen = self._look()
-        if seen != self._seen:
-            try:
-                self._settings = load(self._path).mcp
-            except SettingsError:
-                self._settings = _UNREADABLE
-            self._seen = seen
-        return self._settings
-
-    def _look(self) -> object:
-        try:
-            found = os.stat(self._path)
-        except OSError as problem:
-            return type(problem).__name__
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        loaded = self._file.now()
+        return loaded.settings.mcp if loaded.problem is None else _UNREADABLE

@@ -1,6 +1,7 @@
 """The tools as an MCP server. Loading this module loads the SDK, which takes most of a second."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -26,14 +27,19 @@ from mcp_types import (
     ToolsCapability,
 )
 from mcp_types import Tool as ListedTool
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from colonizer_client.catalogue.catalogue import CatalogueCall, Result
 from colonizer_client.errors import ClientError
+from colonizer_client.mothership import wire
 from colonizer_config.version import __version__
 from colonizer_server.approver import Approver, Called
-from colonizer_server.arguments import read, schema_of
+from colonizer_server.arguments import Arguments, read, schema_of
+from colonizer_server.catalogue import INSTRUCTIONS as CATALOGUE_INSTRUCTIONS
+from colonizer_server.catalogue import CatalogueTool, CatalogueTools, as_tool, text_result
 from colonizer_server.errors import ToolError
 from colonizer_server.scope import Scope
-from colonizer_server.tools import Mothership, Tool, tools_at
+from colonizer_server.tools import Mothership, Tool, as_json, tools_at
 
 SERVER_NAME = "colonizer"
 
@@ -48,11 +54,17 @@ INSTRUCTIONS = (
 class ColonyServer(Server[Any]):
     """The tools of one session, which asks one mothership with one token."""
 
-    def __init__(self, mothership: Mothership, scope: Scope, approver: Approver | None = None) -> None:
+    def __init__(
+        self,
+        mothership: Mothership,
+        scope: Scope,
+        approver: Approver | None = None,
+        catalogue: CatalogueTools | None = None,
+    ) -> None:
         super().__init__(
             SERVER_NAME,
             version=__version__,
-            instructions=INSTRUCTIONS,
+            instructions=INSTRUCTIONS if catalogue is None else INSTRUCTIONS + CATALOGUE_INSTRUCTIONS,
             on_list_tools=self._list,
             on_call_tool=self._call,
             on_list_prompts=_no_prompts,
@@ -63,8 +75,9 @@ class ColonyServer(Server[Any]):
         self._mothership = mothership
         self._tools = tools_at(scope)
         self._approver = approver
+        self._catalogue = catalogue
         # In place of the SDK's telemetry, which nobody here collects.
-        self.middleware[:] = [_in_words]
+        self.middleware[:] = [_in_words] if catalogue is None else [_in_words, self._from_catalogue]
 
     def get_capabilities(
         self,
@@ -82,7 +95,12 @@ class ColonyServer(Server[Any]):
         self, context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
     ) -> ListToolsResult:
         del params
-        return ListToolsResult(tools=[_listed(tool) for tool in self._offered(_client_of(context))])
+        tools = [_listed(tool) for tool in self._offered(_client_of(context))]
+        if self._catalogue is not None:
+            may_write = self._catalogue.may_write
+            tools += [_listed_of_catalogue(tool, may_write) for tool in self._catalogue.tools.values()]
+            tools.sort(key=lambda tool: tool.name)
+        return ListToolsResult(tools=tools)
 
     async def _call(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
         client = _client_of(context)
@@ -104,6 +122,30 @@ class ColonyServer(Server[Any]):
         """The tools of the session for a client of this name, in the order of their names."""
         added = () if self._approver is None else self._approver.tools(client)
         return sorted((*self._tools, *added), key=lambda tool: tool.name) if added else self._tools
+
+    async def _from_catalogue(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Answers calls of the catalogue's tools, whose results must not be cut to what the SDK knows of."""
+        name = wire.raw((ctx.params or {}).get("name"))
+        if self._catalogue is None or ctx.method != "tools/call" or name not in self._catalogue.tools:
+            return await call_next(ctx)
+        given = wire.mapping((ctx.params or {}).get("arguments"))
+        result = await self._catalogue.result(name, given, ctx.session.report_progress, partial(self._let_through, ctx))
+        is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        return {"resultType": "complete", **result} if is_modern else dict(result)
+
+    async def _let_through(
+        self, ctx: ServerRequestContext[Any, Any], call: CatalogueCall, run: Callable[[], Awaitable[Result]]
+    ) -> Result:
+        """The result of a call of another server's tool, which waits for a person where one of ours would."""
+        results: list[Result] = []
+
+        async def work(mothership: Mothership, given: Arguments) -> str:
+            del mothership, given
+            results.append(await run())
+            return as_json(results[-1])
+
+        text = await self._run(Called(as_tool(call, work), call.given, _client_of(ctx), ctx.session.report_progress))
+        return results[-1] if results else text_result(text)
 
 
 async def _in_words(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -135,6 +177,12 @@ def _listed(tool: Tool) -> ListedTool:
             open_world_hint=tool.scope is Scope.LAUNCH,
         ),
     )
+
+
+def _listed_of_catalogue(tool: CatalogueTool, may_write: bool) -> ListedTool:
+    hints = ToolAnnotations(title=tool.title, read_only_hint=tool.only_looks or not may_write)
+    schema = schema_of(tool.parameters)
+    return ListedTool(name=tool.name, description=tool.description, input_schema=schema, annotations=hints)
 
 
 def _result(text: str, *, is_error: bool = False) -> CallToolResult:

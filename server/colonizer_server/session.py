@@ -37,6 +37,8 @@ class Session(Value):
     """Which calls wait for the person, whatever the settings say; where those say more, that goes."""
     wait_s: float = 0.0
     """How long a call waits for the person's decision by itself; else it says that it has to be made again."""
+    catalogue_env: Mapping[str, str] | None = None
+    """Values of the person's shell for the servers of the catalogue; None where the session has no catalogue."""
 
     @property
     def caller_id(self) -> str:
@@ -53,6 +55,8 @@ class Session(Value):
             told |= {"mothership": self.server.base_url, "token": self.token.reveal()}
         else:
             told["agent_env"] = dict(self.agent_env)
+        if self.catalogue_env is not None:
+            told["catalogue_env"] = dict(self.catalogue_env)
         return json.dumps(told)
 
     @classmethod
@@ -71,17 +75,21 @@ class Session(Value):
             if isinstance(named, SshAddress):
                 raise AddressError("a mothership behind ssh is asked through the near end of its tunnel")
             server = named
-        given = wire.mapping(told.get("agent_env") if server is own else None)
         return cls(
             scope=Scope.named(told.get("scope")),
             server=server,
             token=own_token if server is own else Token(wire.raw(told.get("token"))),
             silence=wire.line(told.get("silence")),
-            agent_env={name: value for name, value in given.items() if isinstance(value, str)},
+            agent_env=_texts(told.get("agent_env") if server is own else None),
+            catalogue_env=_texts(told["catalogue_env"]) if "catalogue_env" in told else None,
             where=wire.line(told.get("where")),
             approve=_approve(told.get("approve")),
             wait_s=wire.number(told.get("wait_s")) or 0.0,
         )
+
+
+def _texts(value: object) -> Mapping[str, str]:
+    return {name: text for name, text in wire.mapping(value).items() if isinstance(text, str)}
 
 
 def _approve(word: object) -> Approve:

@@ -260,7 +260,6 @@ def test_signing_in_takes_the_token_from_a_file_and_keeps_none_unasked(
     [
         ("local", "the local engine keeps its own token"),
         ("mothership", "signed in to by "),
-        ("brain", "of kind graph"),
         ("nobody", "there is no endpoint called nobody; known here: local, mothership, brain"),
     ],
 )
@@ -301,7 +300,7 @@ def test_a_list_shows_how_each_endpoint_stands(mothership: ScriptedMothership, p
         "local": "not running",
         "hq": "ok",
         "down": "sign in",
-        "brain": "not asked",
+        "brain": "no answer",
     }
     assert rows["hq"]["scope"] == "operate"
     assert rows["hq"]["latency_ms"] >= 0

@@ -199,6 +199,13 @@ def test_a_kernel_is_added_by_its_url_once_its_token_was_tried(tmp_path: Path) -
         rows = json.loads(colonizer("connect", "test", "lab", "--json").stdout)
         assert [(row["kind"], row["state"], row["address"]) for row in rows] == [("kernel", "ok", url)]
         assert told("status", "--kernel", "lab")["tick_count"] == 0
+        # Any MCP server is added alike, and shows how much it has.
+        other = colonizer("connect", "add", "any", url, "--kind", "mcp", "--plain-file", stdin=f"{token}\n")
+        assert other.stdout.startswith(f"any added: {url}, server colonizer-kernel ")
+        assert ", tools 8, token kept in: plain file\n" in other.stdout
+        (row,) = json.loads(colonizer("connect", "test", "any", "--json").stdout)
+        assert (row["kind"], row["state"]) == ("mcp", "ok")
+        assert colonizer("connect", "remove", "any").exit == 0
         assert told("tick", "--kernel", "lab", "--yes")["tick_count"] == 1
         assert colonizer("connect", "login", "lab", "--plain-file", stdin="wr0ng\n").exit == 3
         assert colonizer("connect", "logout", "lab").exit == 0
@@ -215,7 +222,7 @@ def test_a_kernel_is_added_by_its_url_once_its_token_was_tried(tmp_path: Path) -
         ("lab", "--kind", "kernel"),
         ("lab", "--kind", "kernel", "--env", "NAME", "https://lab.example/mcp"),
         ("lab", "--kind", "kernel", "https://lab.example/mcp?token=5ec7e7"),
-        ("lab", "--kind", "graph", "https://lab.example/mcp"),
+        ("lab", "--kind", "mcp"),
     ],
     ids=" ".join,
 )

@@ -213,6 +213,7 @@ def test_the_options_that_name_a_mothership_stand_before_the_command() -> None:
         ((), {"COLONIZER_BIND": "ship"}, ["--host", "ship:80", "mcp"]),
         (("--scope", "launch"), {}, ["mcp", "--scope", "launch"]),
         (("--approve", "all"), {}, ["mcp", "--approve", "all"]),
+        (("--catalog", "--scope", "read"), {}, ["mcp", "--scope", "read", "--catalog"]),
     )
     for options, environment, words in rows:
         assert mcp("install", "cursor", *options, **environment).exit == 0

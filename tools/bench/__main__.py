@@ -6,7 +6,7 @@ import sys
 
 GROUPS = (
     "start", "loaded", "commands", "lists", "ingest", "idle", "memory", "diff", "transcript", "isolation", "mothership",
-    "kernel", "kernel_served", "heatmap", "mcp",
+    "kernel", "kernel_served", "heatmap", "mcp", "catalogue",
 )  # fmt: skip
 
 

@@ -75,11 +75,13 @@ class Spoken:
         """The line with the answer of a tool."""
         return self.ask("tools/call", {"name": tool, "arguments": arguments})
 
-    def open(self) -> None:
-        """Makes the handshake."""
-        assert b'"result"' in self.ask("initialize", HELLO)
+    def open(self) -> bytes:
+        """Makes the handshake; the line with the server's side of it."""
+        answer = self.ask("initialize", HELLO)
+        assert b'"result"' in answer
         self._in.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
         self._in.flush()
+        return answer
 
 
 def measure() -> None:
@@ -112,7 +114,7 @@ def _calls(ours: Sequence[str], theirs: str | None, asked: Asked) -> None:
     memory: dict[str, float] = {}
     over: dict[str, tuple[float, float]] = {}
     for name, command in commands.items():
-        with _spoken(command) as server:
+        with spoken(command) as server:
             server.open()
             server.call("colony_status", id=asked.colony)
             memory[name] = memory_mib(server.pid)
@@ -163,13 +165,14 @@ def _cold(command: Sequence[str]) -> float:
 
 def _started(command: Sequence[str]) -> float:
     before = time.perf_counter()
-    with _spoken(command) as server:
+    with spoken(command) as server:
         server.open()
         return (time.perf_counter() - before) * 1000
 
 
 @contextmanager
-def _spoken(command: Sequence[str]) -> Generator[Spoken]:
+def spoken(command: Sequence[str]) -> Generator[Spoken]:
+    """A server that is there until the block ends."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         try:
             yield Spoken(process)

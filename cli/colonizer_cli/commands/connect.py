@@ -1,4 +1,4 @@
-"""`colonizer connect`: the motherships and kernels that this person works with."""
+"""`colonizer connect`: the motherships, kernels and other MCP servers that this person works with."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from colonizer_cli import completing, kernels, output
+from colonizer_cli import completing, kernels, output, servers
 from colonizer_cli.failures import ExitCode, Failed, end_with, exit_code
 from colonizer_cli.health import Health, check
 from colonizer_cli.hosts import Addition, Hosts, exposure, remote, removed, signed_out
@@ -28,20 +28,19 @@ if TYPE_CHECKING:
     from colonizer_client.kernel.session import KernelSession
     from colonizer_config.edit import SettingsEdit
 
-KINDS = (Kind.MOTHERSHIP.value, Kind.KERNEL.value)
-"""What can be added; the other kinds do nothing yet."""
-
 
 @click.group(cls=PlainGroup)
 def connect() -> None:
-    """The motherships and kernels that you work with, next to the local engine."""
+    """The motherships, kernels and MCP servers that you work with, next to the local engine."""
 
 
 @connect.command(takes=(TOKEN_FILE, JSON))
 @click.argument("name")
 @click.argument("address", required=False)
 @click.argument("words", metavar="[-- COMMAND...]", nargs=-1)
-@click.option("--kind", type=click.Choice(KINDS), default=Kind.MOTHERSHIP.value, help="What it is.")
+@click.option(
+    "--kind", type=click.Choice([one.value for one in Kind]), default=Kind.MOTHERSHIP.value, help="What it is."
+)
 @click.option("--env", multiple=True, metavar="NAME", help="A variable of yours for a COMMAND; may be given again.")
 @click.option("--plain-file", is_flag=True, help="Keep the token in a plain file (mode 0600), not in a keyring.")
 @click.pass_obj
@@ -56,22 +55,22 @@ def add(
     env: tuple[str, ...],
     plain_file: bool,
 ) -> None:
-    """Add a mothership or a kernel under a NAME of your own.
+    """Add a mothership, a kernel or another MCP server under a NAME of your own.
 
     ADDRESS is HOST[:PORT], https://… or ssh://[USER@]HOST[:PORT][/PORT OVER THERE]; left out, you are asked for it and
     may paste the sign-in link that `colonizer open` shows over there. The token is typed unseen, read from
     --token-file, or from stdin where that is no terminal: never from the command line. It is tried before anything is
     kept.
 
-    A kernel has a URL, with a token where it asks for one, or a COMMAND, which is only written down: you agree to its
-    words when it is to run for the first time.
+    A kernel, and every other MCP server, has a URL, with a token where it asks for one, or a COMMAND, which is only
+    written down: you agree to its words when it is to run for the first time.
     """
     paths = Paths.from_environment()
     hosts = Hosts(paths)
     hosts.addition(name, "localhost")  # a name that cannot be is told before the person is asked for anything
-    if kind == Kind.KERNEL:
-        row = _kernel_row(name, address, words, env)
-        _add_kernel(options, hosts.new(row), hosts, paths, plain_file=plain_file)
+    if kind != Kind.MOTHERSHIP:
+        row = _server_row(name, Kind(kind), address, words, env)
+        _add_server(options, hosts.new(row), hosts, paths, plain_file=plain_file)
         return
     if words or env:
         raise click.UsageError("a mothership has no command: did you mean --kind kernel?")
@@ -90,7 +89,7 @@ def add(
 @click.option("--plain-file", is_flag=True, help="Keep the token in a plain file (mode 0600), not in a keyring.")
 @click.pass_obj
 def login(options: GlobalOptions, name: str, plain_file: bool) -> None:
-    """Sign in to a mothership or a kernel of the settings with another token.
+    """Sign in to a mothership or a server of the settings with another token.
 
     The token, or a sign-in link that holds one, is typed unseen, read from --token-file, or from stdin where that is no
     terminal: never from the command line. It goes to the address in the settings, and is tried before it is kept.
@@ -112,7 +111,7 @@ def login(options: GlobalOptions, name: str, plain_file: bool) -> None:
 @connect.command(takes=())
 @click.argument("name", shell_complete=completing.hosts)
 def logout(name: str) -> None:
-    """Forget the token of a mothership or a kernel, which stays in the settings.
+    """Forget the token of a mothership or a server, which stays in the settings.
 
     Over there the token stays what it was: its owner ends it with `colonizer token revoke`.
     """
@@ -142,7 +141,7 @@ def list_endpoints(options: GlobalOptions) -> None:
 def test_endpoints(options: GlobalOptions, name: str | None) -> None:
     """Ask one endpoint, or all, whether it answers and what the token may do. The local engine is started.
 
-    A kernel's command is run, once you have agreed to it; you are asked where you did not yet.
+    The command of a kernel or server is run, once you have agreed to it; you are asked where you did not yet.
     """
     paths = Paths.from_environment()
     known = known_endpoints(paths, settings_or_default(paths))
@@ -198,16 +197,19 @@ def _keep(hosts: Hosts, endpoint: Endpoint, token: Token, *, plain_file: bool) -
         return hosts.keep(endpoint, token, plain_file=True)
 
 
-def _kernel_row(name: str, address: str | None, words: tuple[str, ...], env: tuple[str, ...]) -> EndpointSettings:
-    """A kernel by its URL, or by its command, whose first word then came in the address's place."""
+def _server_row(
+    name: str, kind: Kind, address: str | None, words: tuple[str, ...], env: tuple[str, ...]
+) -> EndpointSettings:
+    """An MCP server by its URL, or by its command, whose first word then came in the address's place."""
     if address is None:
-        raise click.UsageError("say the kernel's URL, or its command after --")
+        what = "kernel" if kind is Kind.KERNEL else "server"
+        raise click.UsageError(f"say the {what}'s URL, or its command after --")
     if not words and address.lower().startswith(("http://", "https://")):
-        return EndpointSettings(EndpointName(name), Kind.KERNEL, read_address(address).written, env=env)
-    return EndpointSettings(EndpointName(name), Kind.KERNEL, command=(address, *words), env=env)
+        return EndpointSettings(EndpointName(name), kind, read_address(address).written, env=env)
+    return EndpointSettings(EndpointName(name), kind, command=(address, *words), env=env)
 
 
-def _add_kernel(options: GlobalOptions, added: Addition, hosts: Hosts, paths: Paths, *, plain_file: bool) -> None:
+def _add_server(options: GlobalOptions, added: Addition, hosts: Hosts, paths: Paths, *, plain_file: bool) -> None:
     endpoint = added.endpoint
     found: Mapping[str, str] = {}
     place: Place | None = None
@@ -232,13 +234,16 @@ def _token_or_none(address: HttpAddress, options: GlobalOptions, paths: Paths) -
 
 
 def _tried(hosts: Hosts, endpoint: Endpoint, token: Token | None, paths: Paths) -> Mapping[str, str]:
-    """What the endpoint says to the token: what it may do, or of a kernel what that is.
+    """What the endpoint says to the token: what it may do, or of an MCP server what that is.
 
     Raises:
         ClientError: It refuses the token, or does not answer.
     """
     if endpoint.kind is Kind.KERNEL:
         return {"server": kernels.run(kernels.connector(endpoint, paths, token), _server) or "nameless"}
+    if endpoint.kind is not Kind.MOTHERSHIP:
+        found = servers.ask(endpoint, paths, token)
+        return {"server": found.name or "nameless", "tools": str(found.tools)}
     assert token is not None, "a mothership asks for one"
     return {"scope": hosts.standing(endpoint, token).scope}
 
@@ -248,7 +253,7 @@ async def _server(session: "KernelSession") -> str:
 
 
 def _disagreed(endpoints: Iterable[Endpoint], paths: Paths) -> Iterator[tuple[Endpoint, Health]]:
-    """The kernels whose command the person does not agree to."""
+    """The kernels and servers whose command the person does not agree to."""
     for endpoint in endpoints:
         try:
             kernels.agree(endpoint, paths)

@@ -4,11 +4,13 @@ import signal
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
+from functools import cache
 
 import click
 from msgspec.structs import replace
 
 from colonizer_cli import output
+from colonizer_cli.catalogue_wiring import CatalogueWiring, commands_env
 from colonizer_cli.failures import Failed
 from colonizer_cli.lazy_group import LazyGroup
 from colonizer_cli.local import agents_env, local_engine, repository_here
@@ -17,6 +19,7 @@ from colonizer_cli.options import ALL, global_options_of
 from colonizer_cli.targets import Targets
 from colonizer_client.errors import ClientError, EngineUnavailable
 from colonizer_client.mothership import calls
+from colonizer_config.endpoints import known_servers
 from colonizer_config.paths import Paths
 from colonizer_config.settings import Approve
 from colonizer_server.scope import Scope, session_scope
@@ -53,15 +56,17 @@ _COMMANDS = {"install": "mcp_install:install", "uninstall": "mcp_install:uninsta
     type=click.FloatRange(0, WAIT_LIMIT_S),
     help="How long a call waits for your decision by itself, else it has to be made again.",
 )
+@click.option("--catalog", is_flag=True, help="Add four tools that find and call those of your other MCP servers.")
 @click.pass_context
-def mcp(ctx: click.Context, asked: str | None, approve: str | None, wait_s: float | None) -> None:
+def mcp(ctx: click.Context, asked: str | None, approve: str | None, wait_s: float | None, catalog: bool) -> None:
     """Serve a mothership's colonies to an MCP client on stdin and stdout.
 
     What the tools may do is the token's scope; --scope can lower it, and raises only what an owner's token starts with.
     `install` writes this server into the settings of a client, `uninstall` takes it out again.
     """
     if ctx.invoked_subcommand is not None:
-        for option, value in (("--scope", asked), ("--approve", approve), ("--wait", wait_s)):
+        given = (("--scope", asked), ("--approve", approve), ("--wait", wait_s), ("--catalog", catalog or None))
+        for option, value in given:
             if value is not None:
                 raise click.UsageError(f"{option} goes after `{ctx.invoked_subcommand}`", ctx)
         return
@@ -73,6 +78,10 @@ def mcp(ctx: click.Context, asked: str | None, approve: str | None, wait_s: floa
     output.note(startup_line(session.scope))
     if (least := Approve.strictest(session.approve, targets.settings.mcp.approve)) is not Approve.NEVER:
         output.note(f"colonizer mcp: {_WAITING[least]} wait for you: `colonizer approvals`")
+    if catalog:
+        session = replace(session, catalogue_env=commands_env(targets.settings))
+        servers = len(known_servers(targets.paths, targets.settings))
+        output.note(f"colonizer mcp: with a catalogue of {servers} MCP server{'s' if servers > 1 else ''}")
     if sys.stdin.isatty():
         output.note("an MCP client talks to it on stdin: `colonizer mcp install` sets one up; ctrl+d ends it")
     # Whoever interrupts it has nothing to lose: what was answered was done.
@@ -125,15 +134,18 @@ def _serve_alone(paths: Paths, session: Session) -> bool:
     from colonizer_server.session import asking
 
     async def serve() -> bool:
+        engine = local_engine(paths)
         with ExitStack() as stack:
 
+            @cache
             def open_store() -> Store:
                 store = Store(paths.engine.cockpit_db)
                 stack.callback(store.close)
                 return store
 
             approver = Approver(session, SettingsInForce(paths.settings), open_store, SystemClock())
-            async with asking(session) as mothership:
-                return await over_stdio(ColonyServer(mothership, session.scope, approver))
+            wiring = CatalogueWiring(paths, engine.address, engine.token, open_store)
+            async with wiring.pool.used(), asking(session) as mothership:
+                return await over_stdio(ColonyServer(mothership, session.scope, approver, wiring.tools(session)))
 
     return asyncio.run(serve())

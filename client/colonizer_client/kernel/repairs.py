@@ -6,7 +6,6 @@ be called; their schemas, which we do not need, are left out (MCP notes 7).
 
 import json
 from collections.abc import Mapping
-from typing import cast
 
 from colonizer_client.kernel.calls import OPERATOR_TOOLS, TOOLS
 from colonizer_client.mothership import wire
@@ -69,17 +68,3 @@ def _block(row: object) -> dict[str, object]:
     if fields.get("type") in _BLOCKS:
         return {"type": "text", "text": ""}  # no kernel tells anything by a picture
     return {"type": "text", "text": json.dumps(row, default=str)}
-
-
-def without_halves(value: object) -> object:
-    """The value with every half of a character replaced, which no library encodes."""
-    match value:
-        case str():
-            return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        case dict():
-            fields = cast("dict[str, object]", value)
-            return {cast("str", without_halves(key)): without_halves(inner) for key, inner in fields.items()}
-        case list():
-            return [without_halves(inner) for inner in cast("list[object]", value)]
-        case _:
-            return value

@@ -1,75 +1,43 @@
-"""How a kernel is reached: a command on stdio, or a URL over TCP or a Unix socket, spoken through the MCP SDK.
+"""How a kernel is reached: as any MCP server, and its tools found among others.
 
 Importing this loads the SDK, which takes most of a second: the first connection imports it, in a thread.
 """
 
 import asyncio
-import logging
 from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
-from typing import Any, cast
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import cast
 
-import anyio
-import httpx2
-from mcp import Client, MCPError
-from mcp.client.streamable_http import streamable_http_client
-from mcp_types import (
-    CONNECTION_CLOSED,
-    REQUEST_TIMEOUT,
-    CallToolResult,
-    Implementation,
-    JSONRPCResponse,
-    TextContent,
-)
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from pydantic import ValidationError
+from mcp_types import CallToolResult, TextContent
 
-from colonizer_client.errors import ClientError, Forbidden, NoReply, SignInNeeded, ToolFailed, Unreachable, Unreadable
 from colonizer_client.kernel.calls import OPERATOR_TOOLS
-from colonizer_client.kernel.child import Child, Received, Streams, started
 from colonizer_client.kernel.repairs import Repairs, prefix_of
 from colonizer_client.kernel.replies import Reply
 from colonizer_client.kernel.session import ServerFacts
-from colonizer_client.mothership import wire
-from colonizer_client.mothership.transport import REPLY_LIMIT_BYTES, words_of
-from colonizer_client.reconnection import leaves
+from colonizer_client.mcp import connection
+from colonizer_client.mcp.connection import OPENING_TIMEOUT_S, Connection
 from colonizer_config.address import HttpAddress, SocketAddress, StdioAddress
 from colonizer_config.token import Token
-from colonizer_config.version import __version__
-
-OPENING_TIMEOUT_S = 60.0
-"""A stock kernel takes up to 8 s to start; one that is silent when asked in the new way is asked in the old one
-10 s later."""
 
 EMBEDDED_ROUTE = "/mcp/kernel"
-CONNECT_TIMEOUT_S = 10.0
-READ_TIMEOUT_S = 120.0
 PAGES_LIMIT = 50
 
-_LEGACY, _AUTO = "legacy", "auto"
 _RULES = "colonizer/kernel"
-
-_FOREIGN = (MCPError, ValidationError, httpx2.HTTPError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError)
-"""What the libraries below raise when a connection or a call fails."""
-
-for _name in ("mcp", "httpx2", "httpcore2", "anyio"):
-    # Without any handler Python writes warnings to stderr, which is the person's screen.
-    logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
 class McpWire:
-    """An open connection to one MCP server."""
+    """An open connection to one kernel."""
 
-    def __init__(self, client: Client, facts: ServerFacts, door: "_Door") -> None:
-        self._client = client
-        self._door = door
+    def __init__(self, opened: Connection, facts: ServerFacts) -> None:
+        self._opened = opened
         self.facts = facts
 
     async def call(self, tool: str, arguments: Mapping[str, object], timeout_s: float) -> Reply:
         """What a tool answers."""
-        with _translated(self._door):
-            return _reply(await self._client.call_tool(tool, dict(arguments), read_timeout_seconds=timeout_s))
+        with self._opened.talking():
+            client = self._opened.client
+            return _reply(await client.call_tool(tool, dict(arguments), read_timeout_seconds=timeout_s))
 
 
 @asynccontextmanager
@@ -80,12 +48,9 @@ async def open_stdio(address: StdioAddress, environment: Mapping[str, str], mode
         Unreachable: The command cannot be run, ended at once, or does not answer.
         Unreadable: What it says is no MCP.
     """
-    door, repairs = _Door(), Repairs()
-    with _translated(door):
-        async with started(address, environment, repairs) as (child, streams):
-            door.child = child
-            async with _opened(streams, repairs, door, mode) as opened:
-                yield opened
+    repairs = Repairs()
+    async with connection.open_stdio(address, environment, mode, repairs) as opened:
+        yield McpWire(opened, await _facts(opened, repairs))
 
 
 @asynccontextmanager
@@ -97,64 +62,32 @@ async def open_http(address: HttpAddress | SocketAddress, token: Token | None, m
         Unreachable: Nothing answers there.
         Unreadable: What answers is no MCP.
     """
-    door, repairs = _Door(), Repairs()
-    url = f"http://localhost{EMBEDDED_ROUTE}" if isinstance(address, SocketAddress) else address.base_url
-    on_socket = (
-        httpx2.AsyncHTTPTransport(uds=str(address.path), verify=False) if isinstance(address, SocketAddress) else None
-    )
-    http = httpx2.AsyncClient(
-        headers={} if token is None else {"Authorization": f"Bearer {token.reveal()}"},
-        transport=on_socket,
-        trust_env=isinstance(address, HttpAddress) and not address.is_loopback,
-        verify=url.startswith("https:"),
-        timeout=httpx2.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
-        event_hooks={"response": [door.note]},
-    )
-    with _translated(door):
-        # An orderly farewell could hold up the end of the program; a server forgets a session by itself.
-        async with (
-            http,
-            streamable_http_client(url, http_client=http, terminate_on_close=False) as (incoming, outgoing),
-        ):
-            streams = cast("Streams", (_Mended(incoming, repairs), outgoing))
-            async with _opened(streams, repairs, door, mode) as opened:
-                yield opened
+    repairs = Repairs()
+    async with connection.open_http(address, token, mode, repairs, route=EMBEDDED_ROUTE) as opened:
+        yield McpWire(opened, await _facts(opened, repairs))
 
 
-@asynccontextmanager
-async def _opened(streams: Streams, repairs: Repairs, door: "_Door", mode: str) -> AsyncGenerator[McpWire]:
-    async with AsyncExitStack() as stack:
-        client = Client(
-            cast("Any", nullcontext(streams)),
-            mode=mode or _AUTO,
-            client_info=Implementation(name="colonizer", version=__version__),
-            cache=None,
-        )
-        async with asyncio.timeout(OPENING_TIMEOUT_S):
-            await stack.enter_async_context(client)
-            facts = await _facts(client, repairs)
-        yield McpWire(client, facts, door)
-
-
-async def _facts(client: Client, repairs: Repairs) -> ServerFacts:
+async def _facts(opened: Connection, repairs: Repairs) -> ServerFacts:
+    client = opened.client
     names: list[str] = []
     cursor: str | None = None
-    for _ in range(PAGES_LIMIT):
-        page = await client.list_tools(cursor=cursor)
-        names += [tool.name for tool in page.tools]
-        cursor = page.next_cursor
-        if cursor is None:
-            break
+    async with asyncio.timeout(OPENING_TIMEOUT_S):
+        for _ in range(PAGES_LIMIT):
+            page = await client.list_tools(cursor=cursor)
+            names += [tool.name for tool in page.tools]
+            cursor = page.next_cursor
+            if cursor is None:
+                break
     prefix, listed = _kernel_among(names)
-    capabilities, info = client.server_capabilities, client.server_info
+    capabilities = client.server_capabilities
     told = (capabilities.extensions or {}).get(_RULES) or (capabilities.experimental or {}).get(_RULES)
     return ServerFacts(
-        name="" if info is None else wire.line(f"{info.name} {info.version}", limit=100),
+        name=opened.name,
         listed=listed,
         prefix=prefix,
         other_tools=repairs.other_tools,
         rules=told or {},
-        mode=_LEGACY if client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS else "",
+        mode=opened.mode,
     )
 
 
@@ -177,136 +110,3 @@ def _kernel_among(names: list[str]) -> tuple[str, Mapping[str, str]]:
 def _reply(result: CallToolResult) -> Reply:
     text = next((block.text for block in result.content if isinstance(block, TextContent)), None)
     return Reply(cast("object", result.structured_content), text, bool(result.is_error))
-
-
-class _Door:
-    """What is known of the way to a server beside the protocol: its last refusal by HTTP, or how its process ended."""
-
-    def __init__(self) -> None:
-        self.child: Child | None = None
-        self._refusal: ClientError | None = None
-
-    async def note(self, response: httpx2.Response) -> None:
-        """Looks at each response before it is read."""
-        if not response.headers.get("content-type", "").startswith("text/event-stream"):
-            response.stream = _Bounded(cast("httpx2.AsyncByteStream", response.stream))
-        if response.request.method == "POST":
-            is_refusal = response.status_code in (401, 403, 404, 503)
-            said = wire.excerpt(await response.aread()) if is_refusal else ""
-            self._refusal = _http_refusal(response.status_code, said)
-
-    @property
-    def words(self) -> str:
-        """What the process said at its end, empty where there is none."""
-        return "" if self.child is None else self.child.last_words
-
-    def take_refusal(self) -> ClientError | None:
-        """The last refusal, once."""
-        refusal, self._refusal = self._refusal, None
-        return refusal
-
-
-def _http_refusal(status: int, said: str) -> ClientError | None:
-    match status:
-        case 401:
-            return SignInNeeded(f"the server refused the token: {said}", status=401)
-        case 403:
-            return Forbidden(f"the server refused us: {said}", status=403)
-        case 404:
-            return Unreachable("no MCP server answers at this address, or it was started anew")
-        case 503:
-            return Unreachable(said or "the server cannot serve at the moment")
-        case _:
-            return None
-
-
-class _Bounded(httpx2.AsyncByteStream):
-    """A body that may not be endless."""
-
-    def __init__(self, body: httpx2.AsyncByteStream) -> None:
-        self._body = body
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = REPLY_LIMIT_BYTES
-        async for chunk in self._body:
-            left -= len(chunk)
-            if left < 0:
-                raise httpx2.StreamError(f"a reply of more than {REPLY_LIMIT_BYTES // 2**20} MiB")
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._body.aclose()
-
-
-class _Mended:
-    """A stream of messages, each repaired as it is taken."""
-
-    def __init__(self, stream: Any, repairs: Repairs) -> None:
-        self._stream = stream
-        self._repairs = repairs
-
-    async def receive(self) -> Received:
-        while True:
-            item = cast("Received", await self._stream.receive())
-            if isinstance(item, Exception):
-                self._repairs.noise += 1
-                continue
-            if isinstance(item.message, JSONRPCResponse):
-                self._repairs.mend(item.message.result)
-            return item
-
-    def __aiter__(self) -> "_Mended":
-        return self
-
-    async def __anext__(self) -> Received:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> "_Mended":
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(self, *problem: Any) -> bool | None:
-        return cast("bool | None", await self._stream.__aexit__(*problem))
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
-@contextmanager
-def _translated(door: _Door) -> Generator[None]:
-    """Turns what the libraries below raise into our errors."""
-    try:
-        yield
-    except (*_FOREIGN, ExceptionGroup) as problem:
-        causes = list(leaves(problem))
-        ours = next((cause for cause in causes if isinstance(cause, ClientError)), None)
-        theirs = next((cause for cause in causes if isinstance(cause, _FOREIGN)), None)
-        if ours is None and theirs is None:
-            raise  # a fault of our own
-        raise door.take_refusal() or ours or _translation(cast("Exception", theirs), door.words) from problem
-
-
-def _translation(problem: Exception, last_words: str) -> ClientError:
-    match problem:
-        case MCPError() if problem.code == CONNECTION_CLOSED:
-            return NoReply(f"the connection ended: {last_words or wire.line(problem.message)}")
-        case MCPError() if problem.code == REQUEST_TIMEOUT:
-            return NoReply("the kernel did not answer in time")
-        case MCPError():
-            return ToolFailed(wire.line(problem.message) or "the server refused it", code=str(problem.code))
-        case ValidationError():
-            return Unreadable("the server's reply is none that the protocol knows")
-        case TimeoutError():
-            return Unreachable(
-                f"it did not answer in time: {last_words}" if last_words else "it did not answer in time"
-            )
-        case httpx2.ConnectError() | httpx2.ConnectTimeout() | httpx2.PoolTimeout() | httpx2.UnsupportedProtocol():
-            return Unreachable(f"nothing answers there: {words_of(problem)}")
-        case _:
-            return NoReply(f"the connection ended: {last_words or words_of(problem)}")

@@ -22,7 +22,7 @@ from mcp_types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from colonizer_client.errors import Unreachable, Unreadable
-from colonizer_client.kernel.repairs import Repairs, without_halves
+from colonizer_client.mcp.mending import Mending, without_halves
 from colonizer_client.mothership import wire
 from colonizer_client.mothership.transport import words_of
 from colonizer_client.text import safe_line
@@ -45,10 +45,18 @@ LAST_WORDS = 5
 class Child:
     """One running server; `last_words` are the last lines of its stderr, safe to show."""
 
-    def __init__(self, process: asyncio.subprocess.Process, repairs: Repairs) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, mending: Mending) -> None:
         self._process = process
-        self._repairs = repairs
+        self._mending = mending
         self._stderr = deque[str](maxlen=LAST_WORDS)
+        self.over = asyncio.Event()
+        """It says nothing more."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it says nothing more; known a little before `over` is set."""
+        assert self._process.stdout is not None, "opened with a pipe"
+        return self.over.is_set() or self._process.stdout.at_eof()
 
     @property
     def last_words(self) -> str:
@@ -65,14 +73,15 @@ class Child:
                 try:
                     line = await self._process.stdout.readline()
                 except ValueError:  # longer than the limit; what was read of it is gone
-                    self._repairs.noise += 1
+                    self._mending.noise += 1
                     continue
                 if not line:
                     await self._ends_within(ENDS_BY_ITSELF_S)  # so that what waits is told how it ended
+                    self.over.set()
                     return
                 message = self._message(line)
                 if message is None:
-                    self._repairs.noise += 1
+                    self._mending.noise += 1
                     continue
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                     await into.send(message)
@@ -136,7 +145,7 @@ class Child:
             fields = cast("dict[str, object]", without_halves(fields))
         result = fields.get("result")
         if isinstance(result, dict):
-            self._repairs.mend(cast("dict[str, object]", result))
+            self._mending.mend(cast("dict[str, object]", result))
         try:
             return SessionMessage(jsonrpc_message_adapter.validate_python(fields, by_name=False))
         except ValidationError:
@@ -145,7 +154,7 @@ class Child:
 
 @asynccontextmanager
 async def started(
-    address: StdioAddress, environment: Mapping[str, str], repairs: Repairs
+    address: StdioAddress, environment: Mapping[str, str], mending: Mending
 ) -> AsyncGenerator[tuple[Child, Streams]]:
     """A child that runs the command, and the streams of its messages; it ends with this context.
 
@@ -166,7 +175,7 @@ async def started(
         )
     except (OSError, ValueError) as problem:
         raise Unreachable(f"the command cannot be run: {words_of(problem)}") from problem
-    child = Child(process, repairs)
+    child = Child(process, mending)
     incoming, received = anyio.create_memory_object_stream[Received](0)
     to_send, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as tasks, received, to_send:

@@ -1,0 +1,1 @@
+"""The tools of every MCP server that is known here, behind one door."""
