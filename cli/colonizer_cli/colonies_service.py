@@ -59,7 +59,7 @@ class ColoniesService:
         async with self._loading:
             if self._lines is None:
                 # The SDK is large; what is connected to the engine shall not wait for it.
-                for name in ("colonizer_engines.serve", "colonizer_server.serve"):
+                for name in ("colonizer_engines.serve", "colonizer_server.resource_serving"):
                     await asyncio.to_thread(importlib.import_module, name)
                 from colonizer_engines.serve import over_lines
 
@@ -68,12 +68,12 @@ class ColoniesService:
 
     @asynccontextmanager
     async def _served(self, request: Request) -> "AsyncGenerator[ColonyServer]":
-        from colonizer_server.serve import ColonyServer
+        from colonizer_server.resource_serving import server_of
         from colonizer_server.session import asking
 
         session = self._session(request)
         async with asking(session) as mothership:
-            yield ColonyServer(mothership, session.scope)
+            yield server_of(mothership, session.scope, session.resources_of)
 
     def _session(self, request: Request) -> "Session":
         from colonizer_client.errors import Unreadable

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from colonizer_client.answers import matched
@@ -10,6 +11,7 @@ from colonizer_client.identity import ColonyId, EndpointName
 from colonizer_client.mothership import calls, decode, wire
 from colonizer_client.mothership.calls import Ask
 from colonizer_client.mothership.repository_map import search, stored_map
+from colonizer_client.mothership.transport import Socket
 from colonizer_client.text import safe_line
 from colonizer_server.arguments import Arguments, Parameter
 from colonizer_server.errors import ToolError
@@ -28,6 +30,8 @@ class Mothership:
     ask: Ask
     agent_env: Mapping[str, str]
     """Values of the person's shell for agents; for the local engine's private socket only."""
+    listen: Callable[[str], AbstractAsyncContextManager[Socket]]
+    """Opens a WebSocket on a path; raises as `ask`."""
 
 
 Work = Callable[[Mothership, Arguments], Awaitable[str]]

@@ -110,6 +110,21 @@ def test_lines_of_the_stateless_era_are_answered_without_a_handshake_over_the_en
         assert hidden == {"code": -32602, "message": "tool not found"}
 
 
+def test_resources_are_served_where_they_are_asked_for_and_a_client_that_listens_may_leave() -> None:
+    with real_engine(), spoken("mcp", "--resources") as agent:
+        discovered = agent.ask("server/discover", _meta=MODERN)["result"]["capabilities"]
+        assert discovered.keys() == {"prompts", "resources", "tools"}
+        read = agent.ask("resources/read", uri="needs-you://", _meta=MODERN)["result"]
+        assert read["contents"] == [
+            {"uri": "needs-you://", "mimeType": "text/plain", "text": "Nothing needs a person."}
+        ]
+        templates = agent.ask("resources/templates/list", _meta=MODERN)["result"]["resourceTemplates"]
+        assert templates[0]["uriTemplate"] == "colony://local/{id}"
+        agent.send("subscriptions/listen", notifications={"resourcesListChanged": True}, _meta=MODERN)
+        assert agent.hear()["method"] == "notifications/subscriptions/acknowledged"
+        assert agent.end()[0] == 0
+
+
 def test_what_was_under_way_when_the_engine_died_is_told_and_never_sent_again() -> None:
     replies = {SELF: OPERATOR, ("POST", "/api/sessions/a/stop"): Reply.json({"result": "stopped"})}
     with real_engine() as engine, scripted_mothership(replies) as mothership:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 import click
+from msgspec.structs import replace
 
 from colonizer_cli import output
 from colonizer_cli.failures import Failed
@@ -34,8 +35,14 @@ _COMMANDS = {"install": "mcp_install:install", "uninstall": "mcp_install:uninsta
     type=click.Choice([scope.word for scope in Scope]),
     help="How far the tools reach. Without it an owner's token gets read, and a scoped token what it says.",
 )
+@click.option(
+    "--resources",
+    "with_resources",
+    is_flag=True,
+    help="Serve colonies as resources too, with notices of what changes, and two prompts.",
+)
 @click.pass_context
-def mcp(ctx: click.Context, asked: str | None) -> None:
+def mcp(ctx: click.Context, asked: str | None, *, with_resources: bool) -> None:
     """Serve a mothership's colonies to an MCP client on stdin and stdout.
 
     What the tools may do is the token's scope; --scope can lower it, and raises only what an owner's token starts with.
@@ -44,11 +51,15 @@ def mcp(ctx: click.Context, asked: str | None) -> None:
     if ctx.invoked_subcommand is not None:
         if asked is not None:
             raise click.UsageError(f"--scope goes after `{ctx.invoked_subcommand}`", ctx)
+        if with_resources:
+            raise click.UsageError(f"--resources does not go with `{ctx.invoked_subcommand}`", ctx)
         return
     targets = Targets(global_options_of(ctx))
     mothership = targets.one()
     values = agents_env(targets.settings) if mothership.is_local else {}
     session = _session(mothership, None if asked is None else Scope.named(asked), values)
+    if with_resources:
+        session = replace(session, resources_of=mothership.endpoint.name)
     output.note(startup_line(session.scope))
     if sys.stdin.isatty():
         output.note("an MCP client talks to it on stdin: `colonizer mcp install` sets one up; ctrl+d ends it")
@@ -92,11 +103,11 @@ def _serve_alone(session: Session) -> bool:
     import asyncio
 
     from colonizer_engines.serve import over_stdio
-    from colonizer_server.serve import ColonyServer
+    from colonizer_server.resource_serving import server_of
     from colonizer_server.session import asking
 
     async def serve() -> bool:
         async with asking(session) as mothership:
-            return await over_stdio(ColonyServer(mothership, session.scope))
+            return await over_stdio(server_of(mothership, session.scope, session.resources_of))
 
     return asyncio.run(serve())
