@@ -5,7 +5,7 @@ import random
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 
-from colonizer_client.attention import inbox
+from colonizer_client.attention import claims_issue, inbox, needs_you
 from colonizer_client.clock import Clock
 from colonizer_client.errors import ClientError, Refusal, SignInNeeded, Unreadable
 from colonizer_client.identity import ColonyId, EndpointName
@@ -34,17 +34,22 @@ class Change(Value):
 
 def change_between(before: Picture, after: Picture, now: float) -> Change:
     """What changed for resources between two pictures of a mothership's colonies."""
-    changed = [
-        colony
-        for colony in {**before, **after}.values()
-        if before.get(colony.key.colony) != after.get(colony.key.colony)
-    ]
-    if not changed:
-        return Change()
-    updated = [uri_of(colony.key, aspect) for colony in changed for aspect in Aspect]
+    pairs = [(before.get(colony), after.get(colony)) for colony in {**before, **after}]
+    changed = [(old, new) for old, new in pairs if old is not new and old != new]
+    keys = [colony.key for old, new in changed if (colony := new or old) is not None]
+    updated = tuple(uri_of(key, aspect) for key in keys for aspect in Aspect)
+    if not any(_bears_on_inbox(old, new) for old, new in changed):
+        return Change(updated)
     if _inbox(before.values(), now) != _inbox(after.values(), now):
-        updated.insert(0, NEEDS_YOU)
-    return Change(tuple(updated), listed_uris(before.values(), now) != listed_uris(after.values(), now))
+        updated = (NEEDS_YOU, *updated)
+    return Change(updated, listed_uris(before.values(), now) != listed_uris(after.values(), now))
+
+
+def _bears_on_inbox(old: Colony | None, new: Colony | None) -> bool:
+    """Whether the inbox may be another one by it; not by the work of a colony, which is most of what happens."""
+    if old is None or new is None:
+        return True
+    return needs_you(old) or needs_you(new) or claims_issue(old) != claims_issue(new)
 
 
 def _inbox(colonies: Iterable[Colony], now: float) -> list[object]:

@@ -19,7 +19,7 @@ from colonizer_config.token import Token
 from colonizer_server.scope import Scope
 from colonizer_server.serve import ColonyServer
 from colonizer_server.session import Session, asking
-from plain_command import own_environment
+from plain_command import own_environment, process
 from real_engine import freeze, real_engine
 from real_git import new_clone
 from recorded import Json
@@ -123,6 +123,9 @@ def test_resources_are_served_where_they_are_asked_for_and_a_client_that_listens
         agent.send("subscriptions/listen", notifications={"resourcesListChanged": True}, _meta=MODERN)
         assert agent.hear()["method"] == "notifications/subscriptions/acknowledged"
         assert agent.end()[0] == 0
+    refused = process("mcp", "--resources", "install", "codex", "--print")
+    assert (refused.exit, refused.stdout) == (2, "")
+    assert "--resources does not go with `install`" in refused.stderr
 
 
 def test_what_was_under_way_when_the_engine_died_is_told_and_never_sent_again() -> None:
