@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 
 from colonizer_client.engine import LocalEngine
 from colonizer_client.errors import ClientError, EngineUnavailable
-from colonizer_engines.mcp_wire import MESSAGE_LIMIT_BYTES
+from colonizer_engines.mcp_wire import LISTENING, MESSAGE_LIMIT_BYTES
 
 CONNECTION_LOST = -32000
 INVALID_REQUEST = -32600
@@ -53,6 +53,8 @@ class Carrier:
         """Held to write to the client, and over `_open`."""
         self._open: set[str] = set()
         """The ids of requests that nobody has answered yet, as JSON; whoever takes one out answers it."""
+        self._listening: set[str] = set()
+        """Those that are answered when the client has said all."""
 
     def carry(self, incoming: BinaryIO) -> None:
         """Carries until the client has said all, and has its answers."""
@@ -60,6 +62,8 @@ class Carrier:
             message = _parsed(line)
             if message:
                 self._take(line.rstrip(b"\n") + b"\n", message)
+        with self._lock:
+            self._open -= self._listening
         if self._line is not None:
             self._line.finish(LAST_ANSWERS_S)
 
@@ -81,6 +85,8 @@ class Carrier:
         if request is not None:
             with self._lock:
                 self._open.add(request)
+                if method == LISTENING:
+                    self._listening.add(request)
         try:
             connected.send(line)
         except OSError:
@@ -116,6 +122,7 @@ class Carrier:
                 if answered not in self._open:
                     return
                 self._open.discard(answered)
+                self._listening.discard(answered)
             self._write(line)
 
     def _lose(self, line: "_Line") -> None:
@@ -124,7 +131,7 @@ class Carrier:
             if line.lost:
                 return  # what is open now was asked of its successor
             line.lost = True
-            lost, self._open = self._open, set()
+            lost, self._open, self._listening = self._open, set(), set()
             for request in sorted(lost):
                 self._write(_failure(request, CONNECTION_LOST, _LOST))
 

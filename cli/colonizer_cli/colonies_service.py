@@ -64,7 +64,7 @@ class ColoniesService:
         async with self._loading:
             if self._lines is None:
                 # The SDK is large; what is connected to the engine shall not wait for it.
-                for name in ("colonizer_engines.serve", "colonizer_server.serve"):
+                for name in ("colonizer_engines.serve", "colonizer_server.resource_serving"):
                     await asyncio.to_thread(importlib.import_module, name)
                 from colonizer_engines.serve import over_lines
 
@@ -76,7 +76,7 @@ class ColoniesService:
         from colonizer_client.clock import SystemClock
         from colonizer_server.approver import Approver
         from colonizer_server.policy import SettingsInForce
-        from colonizer_server.serve import ColonyServer
+        from colonizer_server.resource_serving import server_of
         from colonizer_server.session import asking
 
         session = self._session(request)
@@ -86,7 +86,7 @@ class ColoniesService:
             if catalogue is not None:
                 await stack.enter_async_context(self._catalogues().pool.used())
             mothership = await stack.enter_async_context(asking(session))
-            yield ColonyServer(mothership, session.scope, approver, catalogue)
+            yield server_of(mothership, session.scope, session.resources_of, approver, catalogue)
 
     def _catalogues(self) -> "CatalogueWiring":
         from colonizer_cli.catalogue_wiring import CatalogueWiring

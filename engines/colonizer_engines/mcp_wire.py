@@ -16,3 +16,6 @@ SESSION = "Colonizer-Session"
 
 MESSAGE_LIMIT_BYTES = 4 * 1024 * 1024
 """The longest message that is taken, as a line or as the body of a request."""
+
+LISTENING = "subscriptions/listen"
+"""The request that is answered when its client no longer listens, so that nobody who has said all waits for it."""

@@ -35,7 +35,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from colonizer_engines.lenient_json import encode
-from colonizer_engines.mcp_wire import MESSAGE_LIMIT_BYTES
+from colonizer_engines.mcp_wire import LISTENING, MESSAGE_LIMIT_BYTES
 
 _PIECE_BYTES = 256 * 1024
 
@@ -157,7 +157,8 @@ class _Waiting:
     def heard(self, message: JSONRPCMessage) -> None:
         if isinstance(message, JSONRPCRequest):
             self.was_asked = True
-            self._ids.add(message.id)
+            if message.method != LISTENING:
+                self._ids.add(message.id)
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             self._settle((message.params or {}).get("requestId"))
 

@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from colonizer_client.errors import LinkError
+from colonizer_client.identity import EndpointName
 from colonizer_client.mothership import wire
 from colonizer_client.mothership.calls import Call
-from colonizer_client.mothership.transport import Server, Transport, words_of
+from colonizer_client.mothership.transport import Server, Socket, Transport, words_of
 from colonizer_config.address import HttpAddress, SocketAddress, SshAddress, parse_address
 from colonizer_config.errors import AddressError
 from colonizer_config.settings import Approve
@@ -39,6 +40,8 @@ class Session(Value):
     """How long a call waits for the person's decision by itself; else it says that it has to be made again."""
     catalogue_env: Mapping[str, str] | None = None
     """Values of the person's shell for the servers of the catalogue; None where the session has no catalogue."""
+    resources_of: EndpointName = EndpointName("")
+    """The mothership's name in the URIs of its resources; empty where none are offered."""
 
     @property
     def caller_id(self) -> str:
@@ -50,6 +53,7 @@ class Session(Value):
         told: dict[str, object] = {
             **{"scope": self.scope.word, "silence": self.silence},
             **{"where": self.where, "approve": self.approve, "wait_s": self.wait_s},
+            "resources_of": self.resources_of,
         }
         if isinstance(self.server, HttpAddress):
             told |= {"mothership": self.server.base_url, "token": self.token.reveal()}
@@ -85,6 +89,7 @@ class Session(Value):
             where=wire.line(told.get("where")),
             approve=_approve(told.get("approve")),
             wait_s=wire.number(told.get("wait_s")) or 0.0,
+            resources_of=EndpointName(wire.line(told.get("resources_of"))),
         )
 
 
@@ -105,7 +110,7 @@ async def asking(session: Session) -> AsyncGenerator[Mothership]:
     """The session's mothership, over connections that last as long as this."""
     asker = _Asker(session)
     try:
-        yield Mothership(asker, session.agent_env)
+        yield Mothership(asker, session.agent_env, asker.listen)
     finally:
         await asker.close()
 
@@ -117,18 +122,23 @@ class _Asker:
 
     async def __call__(self, call: Call[T], /) -> T:
         try:
-            if self._transport is None:
-                self._transport = await self._connect()
-            return await self._transport.run(call)
+            return await (await self._connected()).run(call)
         except LinkError as problem:
             words = words_of(problem.__cause__ or problem)
             raise type(problem)(f"{self._session.silence}: {words}") from problem
+
+    @asynccontextmanager
+    async def listen(self, path: str) -> AsyncGenerator[Socket]:
+        async with (await self._connected()).socket(path) as socket:
+            yield socket
 
     async def close(self) -> None:
         if self._transport is not None:
             await self._transport.close()
 
-    async def _connect(self) -> Transport:
+    async def _connected(self) -> Transport:
         from colonizer_client.mothership.http import open_transport  # httpx is loaded by who asks something
 
-        return await open_transport(self._session.server, self._session.token)
+        if self._transport is None:
+            self._transport = await open_transport(self._session.server, self._session.token)
+        return self._transport

@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from colonizer_client.answers import matched
-from colonizer_client.errors import Unreadable
+from colonizer_client.errors import Unreachable, Unreadable
 from colonizer_client.identity import ColonyId, EndpointName
 from colonizer_client.mothership import calls, decode, wire
 from colonizer_client.mothership.calls import Ask
 from colonizer_client.mothership.repository_map import search, stored_map
+from colonizer_client.mothership.transport import Socket
 from colonizer_client.text import safe_line
 from colonizer_server.arguments import Arguments, Parameter
 from colonizer_server.errors import ToolError
@@ -21,6 +23,10 @@ NOWHERE = EndpointName("")
 """The endpoint in the rows of this face, which speaks of one mothership only and shows no row."""
 
 
+def _silent(path: str) -> AbstractAsyncContextManager[Socket]:
+    raise Unreachable(f"nobody tells of {path} here")
+
+
 @dataclass(frozen=True, slots=True)
 class Mothership:
     """What the tools of a session ask."""
@@ -28,6 +34,8 @@ class Mothership:
     ask: Ask
     agent_env: Mapping[str, str]
     """Values of the person's shell for agents; for the local engine's private socket only."""
+    listen: Callable[[str], AbstractAsyncContextManager[Socket]] = _silent
+    """Opens a WebSocket on a path; raises as `ask`."""
     answers_to: str = ""
     """The fingerprint of the one question that may be answered; empty for whichever is open."""
 

@@ -19,7 +19,7 @@ from colonizer_config.token import Token
 from colonizer_server.scope import Scope
 from colonizer_server.serve import ColonyServer
 from colonizer_server.session import Session, asking
-from plain_command import own_environment
+from plain_command import own_environment, process
 from real_engine import freeze, real_engine
 from real_git import new_clone
 from recorded import Json
@@ -108,6 +108,24 @@ def test_lines_of_the_stateless_era_are_answered_without_a_handshake_over_the_en
         assert called["result"]["content"] == [{"type": "text", "text": "[]"}]
         hidden = agent.ask("tools/call", name="stop_colony", arguments={"id": "a"}, _meta=MODERN)["error"]
         assert hidden == {"code": -32602, "message": "tool not found"}
+
+
+def test_resources_are_served_where_they_are_asked_for_and_a_client_that_listens_may_leave() -> None:
+    with real_engine(), spoken("mcp", "--resources") as agent:
+        discovered = agent.ask("server/discover", _meta=MODERN)["result"]["capabilities"]
+        assert discovered.keys() == {"prompts", "resources", "tools"}
+        read = agent.ask("resources/read", uri="needs-you://", _meta=MODERN)["result"]
+        assert read["contents"] == [
+            {"uri": "needs-you://", "mimeType": "text/plain", "text": "Nothing needs a person."}
+        ]
+        templates = agent.ask("resources/templates/list", _meta=MODERN)["result"]["resourceTemplates"]
+        assert templates[0]["uriTemplate"] == "colony://local/{id}"
+        agent.send("subscriptions/listen", notifications={"resourcesListChanged": True}, _meta=MODERN)
+        assert agent.hear()["method"] == "notifications/subscriptions/acknowledged"
+        assert agent.end()[0] == 0
+    refused = process("mcp", "--resources", "install", "codex", "--print")
+    assert (refused.exit, refused.stdout) == (2, "")
+    assert "--resources does not go with `install`" in refused.stderr
 
 
 def test_what_was_under_way_when_the_engine_died_is_told_and_never_sent_again() -> None:

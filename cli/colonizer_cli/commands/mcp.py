@@ -57,15 +57,32 @@ _COMMANDS = {"install": "mcp_install:install", "uninstall": "mcp_install:uninsta
     help="How long a call waits for your decision by itself, else it has to be made again.",
 )
 @click.option("--catalog", is_flag=True, help="Add four tools that find and call those of your other MCP servers.")
+@click.option(
+    "--resources",
+    "with_resources",
+    is_flag=True,
+    help="Serve colonies as resources too, with notices of what changes, and two prompts.",
+)
 @click.pass_context
-def mcp(ctx: click.Context, asked: str | None, approve: str | None, wait_s: float | None, catalog: bool) -> None:
+def mcp(
+    ctx: click.Context,
+    asked: str | None,
+    approve: str | None,
+    wait_s: float | None,
+    *,
+    catalog: bool,
+    with_resources: bool,
+) -> None:
     """Serve a mothership's colonies to an MCP client on stdin and stdout.
 
     What the tools may do is the token's scope; --scope can lower it, and raises only what an owner's token starts with.
     `install` writes this server into the settings of a client, `uninstall` takes it out again.
     """
     if ctx.invoked_subcommand is not None:
-        given = (("--scope", asked), ("--approve", approve), ("--wait", wait_s), ("--catalog", catalog or None))
+        given = (
+            *(("--scope", asked), ("--approve", approve), ("--wait", wait_s)),
+            *(("--catalog", catalog or None), ("--resources", with_resources or None)),
+        )
         for option, value in given:
             if value is not None:
                 raise click.UsageError(f"{option} goes after `{ctx.invoked_subcommand}`", ctx)
@@ -75,6 +92,8 @@ def mcp(ctx: click.Context, asked: str | None, approve: str | None, wait_s: floa
     values = agents_env(targets.settings) if mothership.is_local else {}
     session = _session(mothership, None if asked is None else Scope.named(asked), values)
     session = replace(session, approve=Approve(approve or Approve.NEVER), wait_s=wait_s or 0.0)
+    if with_resources:
+        session = replace(session, resources_of=mothership.endpoint.name)
     output.note(startup_line(session.scope))
     if (least := Approve.strictest(session.approve, targets.settings.mcp.approve)) is not Approve.NEVER:
         output.note(f"colonizer mcp: {_WAITING[least]} wait for you: `colonizer approvals`")
@@ -130,7 +149,7 @@ def _serve_alone(paths: Paths, session: Session) -> bool:
     from colonizer_engines.serve import over_stdio
     from colonizer_server.approver import Approver
     from colonizer_server.policy import SettingsInForce
-    from colonizer_server.serve import ColonyServer
+    from colonizer_server.resource_serving import server_of
     from colonizer_server.session import asking
 
     async def serve() -> bool:
@@ -146,6 +165,8 @@ def _serve_alone(paths: Paths, session: Session) -> bool:
             approver = Approver(session, SettingsInForce(paths.settings), open_store, SystemClock())
             wiring = CatalogueWiring(paths, engine.address, engine.token, open_store)
             async with wiring.pool.used(), asking(session) as mothership:
-                return await over_stdio(ColonyServer(mothership, session.scope, approver, wiring.tools(session)))
+                return await over_stdio(
+                    server_of(mothership, session.scope, session.resources_of, approver, wiring.tools(session))
+                )
 
     return asyncio.run(serve())

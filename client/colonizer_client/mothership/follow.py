@@ -98,7 +98,7 @@ class Follower:
             return
         if self._older is start:  # else another run began meanwhile, and the page belongs to the past
             self._older = frames.history(page)
-            items = _items(page, self._older.epoch, start)
+            items = logged(page, self._older.epoch, start)
             self._state.transcript.put_before(items, is_midway=self._older.oldest_seq > 1)
             self._show(has_older=self._older.has_more)
         self._show(is_loading_older=False)
@@ -198,7 +198,7 @@ class Follower:
         self._post(TranscriptChanged(self._key, self._state))
 
 
-def _items(page: Mapping[str, object], epoch: int, after: frames.History) -> Iterator[Item]:
+def logged(page: Mapping[str, object], epoch: int, after: frames.History | None = None) -> Iterator[Item]:
     """The events of a page of the log, with a sign where a run begins in it or after it.
 
     They carry no epoch: a number that is not above the one before is of the next run (spec 13.1).
@@ -206,7 +206,7 @@ def _items(page: Mapping[str, object], epoch: int, after: frames.History) -> Ite
     Args:
         page: The reply.
         epoch: The run of its oldest event.
-        after: Where the page that comes after it begins.
+        after: Where the page that comes after it begins, None for the newest page.
     """
     before = 0
     for found in map(frames.numbered, wire.mappings(page.get("events"))):
@@ -218,5 +218,5 @@ def _items(page: Mapping[str, object], epoch: int, after: frames.History) -> Ite
         before = found.seq
         if found.event is not None:
             yield found.event
-    if after.oldest_seq <= before:
+    if after is not None and after.oldest_seq <= before:
         yield RunBegan(after.epoch)
