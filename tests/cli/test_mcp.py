@@ -125,7 +125,7 @@ def test_resources_are_served_where_they_are_asked_for_and_a_client_that_listens
         assert agent.end()[0] == 0
     refused = process("mcp", "--resources", "install", "codex", "--print")
     assert (refused.exit, refused.stdout) == (2, "")
-    assert "--resources does not go with `install`" in refused.stderr
+    assert "--resources goes after `install`" in refused.stderr
 
 
 def test_what_was_under_way_when_the_engine_died_is_told_and_never_sent_again() -> None:

@@ -214,6 +214,7 @@ def test_the_options_that_name_a_mothership_stand_before_the_command() -> None:
         (("--scope", "launch"), {}, ["mcp", "--scope", "launch"]),
         (("--approve", "all"), {}, ["mcp", "--approve", "all"]),
         (("--catalog", "--scope", "read"), {}, ["mcp", "--scope", "read", "--catalog"]),
+        (("--resources", "--catalog"), {}, ["mcp", "--catalog", "--resources"]),
     )
     for options, environment, words in rows:
         assert mcp("install", "cursor", *options, **environment).exit == 0

@@ -57,6 +57,7 @@ def _of_one_entry(command: Command) -> Command:
     "--approve", type=click.Choice([word.value for word in Approve]), help="Which of their calls wait for you."
 )
 @click.option("--catalog", is_flag=True, help="Give them the tools of your other MCP servers too.")
+@click.option("--resources", is_flag=True, help="Give them colonies as resources too, and two prompts.")
 @click.option("--with-token", is_flag=True, help="Write a token there too, in plain text.")
 @click.option("--print", "only_print", is_flag=True, help="Show what would be written, and write nothing.")
 @click.option("--force", is_flag=True, help="Replace another entry of that name without asking.")
@@ -71,6 +72,7 @@ def install(
     scope: str | None,
     approve: str | None,
     catalog: bool,
+    resources: bool,
     with_token: bool,
     only_print: bool,
     force: bool,
@@ -85,7 +87,7 @@ def install(
         raise click.UsageError("a project's files are for others too: a token does not go there")
     chosen, targets = CLIENTS[client], Targets(options)
     limits = (*(("--scope", scope) if scope else ()), *(("--approve", approve) if approve else ()))
-    added = ("--catalog",) if catalog else ()
+    added = (*(("--catalog",) if catalog else ()), *(("--resources",) if resources else ()))
     words = (*_global_words(options, targets, with_token=with_token), "mcp", *limits, *added)
     edit = chosen.open(name, _project_folder(project), os.environ, targets.paths)
     if only_print:
