@@ -12,7 +12,7 @@ from client.hand_clock import HandClock
 from client.samples import HQ, Json, key, prompt, question_body
 from colonizer_client.cockpit import CLOSED_KEPT, Cockpit
 from colonizer_client.errors import LinkError
-from colonizer_client.mothership.follow import BACKOFF_FIRST_S, BACKOFF_LIMIT_S, FIRST_PAGE, HOST_LINES_KEPT
+from colonizer_client.mothership.follow import BACKOFF_FIRST_S, BACKOFF_LIMIT_S, FIRST_PAGE, HOST_LINES_KEPT, Follower
 from colonizer_client.snapshot import Health, Phase, Snapshot, TranscriptState
 from colonizer_client.transcript import Kind, State
 
@@ -68,6 +68,28 @@ async def reconnected(cockpit: Cockpit, clock: HandClock) -> None:
     await until(cockpit, is_away)
     (pause, *_) = await clock.until_sleeping()
     clock.move(pause)
+
+
+async def test_a_log_that_is_opened_while_the_connection_ends_is_followed_over_the_next(
+    server: FleetServer, tmp_path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.put("b")
+    followed = Follower.run
+
+    async def run(follower: Follower, *arguments: Any) -> None:
+        try:
+            await followed(follower, *arguments)
+        finally:
+            cockpit.open(key("b"))
+
+    monkeypatch.setattr(Follower, "run", run)
+    async with following(server, tmp_path, clock) as cockpit:
+        await server.until_followed("/api/stream")
+        server.end("/api/stream")
+        await until(cockpit, lambda now: now.endpoints[HQ].health is Health.SILENT)
+        (pause, *_) = await clock.until_sleeping()
+        clock.move(pause)
+        await until(cockpit, lambda now: key("b") in now.transcripts and now.transcripts[key("b")].phase is Phase.LIVE)
 
 
 async def test_a_log_is_read_to_its_end_and_then_followed(

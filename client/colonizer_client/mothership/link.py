@@ -283,9 +283,11 @@ class MothershipLink:
 
     def _start_following(self, colony: ColonyId) -> None:
         if self._tasks is not None and self._transport is not None and colony not in self._following:
-            follower = self._followers[colony]
-            task = self._tasks.create_task(follower.run(self._transport, self._seen_in_log))
-            self._following[colony] = task
+            following = self._followers[colony].run(self._transport, self._seen_in_log)
+            try:
+                self._following[colony] = self._tasks.create_task(following)
+            except RuntimeError:  # this connection is ending; the next one has it followed
+                following.close()
 
     def _seen_in_log(self, colony: Colony | None, colony_id: ColonyId) -> None:
         if colony is not None:
