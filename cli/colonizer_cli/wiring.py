@@ -28,6 +28,7 @@ class Wiring:
         self._tokens = TokenStore(paths)
         self._wired: dict[EndpointName, Endpoint] = {}
         self._wired_kernels: dict[EndpointName, Endpoint] = {}
+        self.cockpit.follow_approvals()
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
@@ -46,7 +47,6 @@ class Wiring:
         self._wired = wanted
         self._apply_kernels({kernel.name: kernel for kernel in known_kernels(self._paths, settings)})
         self.cockpit.offers.lead_to(settings.kernel.bridge)
-        self.cockpit.follow_approvals()
 
     def _apply_kernels(self, wanted: dict[EndpointName, Endpoint]) -> None:
         for name in self._wired_kernels.keys() - wanted.keys():

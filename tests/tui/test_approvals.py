@@ -104,6 +104,21 @@ async def test_a_call_is_rejected_with_a_reason_or_goes_on_waiting(tmp_path: Pat
         assert (it.approvals.get(stop.id).state, it.approvals.get(stop.id).words) == ("rejected", "not now")
 
 
+async def test_while_a_call_is_shown_no_key_means_a_colony_that_is_not(tmp_path: Path) -> None:
+    async with inbox(tmp_path, every_state()) as it:
+        await it.sees("held")
+        await until(it.pilot, lambda: it.app.deck.colony is not None)
+        it.ask("stop_colony", STOP)
+        await it.sees("1 call of agents")
+        await it.press("tab")
+        await it.sees("claude-code asks to call stop_colony")
+        await until(it.pilot, lambda: it.app.deck.colony is None)
+        await it.press("s")
+        await it.sees("no colony is selected")
+        await it.press("tab")
+        await until(it.pilot, lambda: it.app.deck.colony is not None)
+
+
 async def test_who_decides_second_is_told_who_was_first(tmp_path: Path) -> None:
     async with inbox(tmp_path, CALM) as it:
         stop = it.ask("stop_colony", STOP)

@@ -44,6 +44,8 @@ class OfferDesk:
             self._watching.cancel()
             self._watching = None
             self._hub.post(OffersChanged(()))
+        elif self._watching is not None:
+            self._show()
         self._watch()
 
     def start(self, tasks: asyncio.TaskGroup) -> None:

@@ -311,5 +311,8 @@ async def test_a_cockpit_offers_while_a_kernel_is_chosen_and_records_there(tmp_p
         [offer] = (await until(cockpit, lambda snapshot: snapshot.offers)).offers
         cockpit.offers.dismiss(offer.id)
         assert cockpit.snapshot.offers == ()
+        cockpit.offers.lead_to(EndpointName("another"))
+        assert cockpit.snapshot.offers_for == "another", "also where nothing is offered just then"
         cockpit.offers.lead_to(None)
+        await until(cockpit, lambda snapshot: snapshot.offers_for is None)
     assert log_of(tmp_path)[-1] == ("a person in the cockpit", "dismissed")

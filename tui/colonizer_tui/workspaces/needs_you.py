@@ -66,8 +66,8 @@ class NeedsYou(Workspace):
 
     @property
     def colony(self) -> ColonyKey | None:
-        """The colony of the need under the cursor."""
-        return self.list.selected
+        """The colony of the need under the cursor; none while a call is, so that no key means one that is not shown."""
+        return None if has_keys(self.calls) else self.list.selected
 
     def show(self, view: View, topics: Topics) -> None:
         """Shows a moment."""
@@ -175,7 +175,7 @@ class NeedsYou(Workspace):
     def _show_detail(self) -> None:
         call = self.calls.approval if has_keys(self.calls) else None
         self.set_class(call is not None, "call")
-        if call is not None:
+        if call is not None and not self.has_class("narrow"):
             self._call.set_lines(approvals.whole(call, self.view.now, max(self._call.size.width - 2, 20)))
         self.detail.show(self.colony, self.view)
 
