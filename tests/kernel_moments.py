@@ -31,7 +31,6 @@ from colonizer_client.kernel.view import (
     Caution,
     CautionKind,
     Cell,
-    ConsentAsked,
     KernelView,
     Mark,
     Place,
@@ -39,6 +38,7 @@ from colonizer_client.kernel.view import (
     Sampling,
     TrustPoint,
 )
+from colonizer_client.mcp.consents import ConsentAsked
 from colonizer_client.snapshot import EndpointChanged, HubEvent, KernelChanged
 from moments import HQ, LOCAL, NOW, endpoint
 

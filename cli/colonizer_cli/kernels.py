@@ -17,11 +17,11 @@ from colonizer_cli.sign_in import agreed
 from colonizer_cli.targets import local_mothership, settings_or_default
 from colonizer_client.clock import SystemClock
 from colonizer_client.errors import ConsentNeeded
-from colonizer_client.kernel import consents
 from colonizer_client.kernel.connectors import EmbeddedConnector, StdioConnector, UrlConnector
 from colonizer_client.kernel.pace import Pacer
 from colonizer_client.kernel.session import Connector, KernelSession
-from colonizer_client.kernel.view import ConsentAsked
+from colonizer_client.mcp import consents
+from colonizer_client.mcp.consents import ConsentAsked
 from colonizer_client.store import Store
 from colonizer_config.address import HttpAddress, SocketAddress, StdioAddress
 from colonizer_config.endpoints import Endpoint, Origin, known_kernels

@@ -1,14 +1,10 @@
 """Notices that the settings file changed, by looking at it now and then."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
 from colonizer_config.settings import Loaded, load_or_default
-
-Mark: TypeAlias = tuple[int, int, int] | None
-"""What another content of the file would change: inode, size and time of change; None where there is no file."""
+from colonizer_config.settings_file import mark_of
 
 
 class SettingsWatch:
@@ -22,7 +18,7 @@ class SettingsWatch:
         self._path = path
         self._use = use
         self._loaded = loaded
-        self._seen = self._read = _mark(path)
+        self._seen = self._read = mark_of(path)
 
     def look(self) -> Loaded | None:
         """What is set now, where that is news; else None.
@@ -30,7 +26,7 @@ class SettingsWatch:
         A file is read when it looks the same twice in a row: an editor that empties it first, or that moves it away
         and puts another one in its place, is not caught in between.
         """
-        mark = _mark(self._path)
+        mark = mark_of(self._path)
         is_resting = mark == self._seen
         self._seen = mark
         if mark == self._read or not is_resting:
@@ -44,11 +40,3 @@ class SettingsWatch:
         self._loaded = found
         self._use(found)
         return found
-
-
-def _mark(path: Path) -> Mark:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -2,8 +2,12 @@
 
 import os
 from pathlib import Path
+from typing import TypeAlias
 
 from colonizer_config.settings import Loaded, load_or_default
+
+Mark: TypeAlias = tuple[int, int, int] | None
+"""What another content of the file would change: inode, size and time of change; None where there is no file."""
 
 
 class SettingsFile:
@@ -11,19 +15,21 @@ class SettingsFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen: object = None
+        self._seen: Mark = None
         self._loaded: Loaded | None = None
 
     def now(self) -> Loaded:
         """The settings, or the defaults together with what is wrong with the file."""
-        seen = self._look()
+        seen = mark_of(self._path)
         if self._loaded is None or seen != self._seen:
             self._loaded, self._seen = load_or_default(self._path), seen
         return self._loaded
 
-    def _look(self) -> object:
-        try:
-            found = os.stat(self._path)
-        except OSError as problem:
-            return type(problem).__name__
-        return found.st_mtime_ns, found.st_size, found.st_ino
+
+def mark_of(path: Path) -> Mark:
+    """What to compare with an earlier look at the file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -7,7 +7,7 @@ from typing import Any
 
 from client.catalogue import six_hundred
 from colonizer_client.identity import EndpointName
-from colonizer_client.kernel import consents
+from colonizer_client.mcp import consents
 from colonizer_client.store import Store
 from colonizer_config.address import StdioAddress
 from colonizer_config.paths import Paths

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -18,12 +18,12 @@ from bench.figure import Figure, median, percentile
 from bench.machine import CHECKOUT, PROGRAM, home, memory_mib
 from bench.mcp import Spoken, spoken
 from colonizer_client.catalogue.access import OwnAccess, Reachable
-from colonizer_client.catalogue.catalogue import Catalogue, CatalogueCall, let_all_through
+from colonizer_client.catalogue.catalogue import Catalogue, CatalogueCall, Result
 from colonizer_client.catalogue.pool import Pool
 from colonizer_client.clock import SystemClock
 from colonizer_client.errors import NoReply
 from colonizer_client.identity import EndpointName
-from colonizer_client.kernel import consents
+from colonizer_client.mcp import consents
 from colonizer_client.store import Store
 from colonizer_config.address import SocketAddress, StdioAddress
 from colonizer_config.endpoints import Endpoint, Origin
@@ -107,7 +107,7 @@ async def _reconnections(place: Path) -> None:
 async def _die(catalogue: Catalogue, times: int) -> None:
     for _ in range(times):
         try:
-            await catalogue.call(CatalogueCall(await catalogue.card("dying/die"), {}), _unheard, let_all_through)
+            await catalogue.call(CatalogueCall(await catalogue.card("dying/die"), {}), _unheard, _let_through)
         except NoReply:
             continue
         raise AssertionError("it should have died")
@@ -152,6 +152,11 @@ def _tool(name: str) -> object:
     text = {"type": "string", "description": "What is given back."}
     schema = {"type": "object", "properties": {"text": text}}
     return {"name": name, "description": f"Gives back what {name} is given.", "inputSchema": schema}
+
+
+async def _let_through(call: CatalogueCall, run: Callable[[], Awaitable[Result]]) -> Result:
+    del call
+    return await run()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from colonizer_client.errors import ConsentNeeded, SignInNeeded
-from colonizer_client.kernel import consents
+from colonizer_client.mcp import consents
 from colonizer_client.store import Store
 from colonizer_config.address import HttpAddress, SocketAddress, StdioAddress
 from colonizer_config.endpoints import Endpoint

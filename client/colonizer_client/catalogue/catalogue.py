@@ -133,9 +133,3 @@ class Catalogue:
             return Domain(server.endpoint, await self._pool.server(server).tools())
         except ClientError as problem:
             return Domain(server.endpoint, problem=problem)
-
-
-async def let_all_through(call: CatalogueCall, run: Callable[[], Awaitable[Result]]) -> Result:
-    """The gate that stops nothing."""
-    del call
-    return await run()

@@ -8,7 +8,7 @@ from colonizer_client.clock import Clock
 from colonizer_client.endpoint_state import EndpointState
 from colonizer_client.errors import Unreachable
 from colonizer_client.identity import EndpointName
-from colonizer_client.kernel import calls, consents
+from colonizer_client.kernel import calls
 from colonizer_client.kernel.calls import Call
 from colonizer_client.kernel.link import KernelLink
 from colonizer_client.kernel.models import (
@@ -26,7 +26,9 @@ from colonizer_client.kernel.models import (
     Verdict,
 )
 from colonizer_client.kernel.session import Connector
-from colonizer_client.kernel.view import ConsentAsked, KernelView
+from colonizer_client.kernel.view import KernelView
+from colonizer_client.mcp import consents
+from colonizer_client.mcp.consents import ConsentAsked
 from colonizer_client.reconnection import supervise
 from colonizer_client.snapshot import HubEvent, KernelChanged, KernelRemoved
 from colonizer_client.store import Store

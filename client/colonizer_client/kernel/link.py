@@ -33,7 +33,8 @@ from colonizer_client.kernel.pace import Pacer
 from colonizer_client.kernel.picture import Picture
 from colonizer_client.kernel.sampler import Sampler, Step
 from colonizer_client.kernel.session import Connector, KernelSession
-from colonizer_client.kernel.view import Condition, ConsentAsked, KernelView
+from colonizer_client.kernel.view import Condition, KernelView
+from colonizer_client.mcp.consents import ConsentAsked
 from colonizer_client.reconnection import BACKOFF_LIMIT_S, BackOff, leaves, unless_woken
 
 T = TypeVar("T")

@@ -23,6 +23,7 @@ from colonizer_client.kernel.models import (
     Verdict,
 )
 from colonizer_client.kernel.preset import FAILURES_COUNTED, SEED, Law, Preset
+from colonizer_client.mcp.consents import ConsentAsked
 from colonizer_config.value import Value
 
 
@@ -39,20 +40,6 @@ class Condition(Enum):
     """It cannot be reached; it is tried again at `link.retry_at`."""
     SIGNED_OUT = auto()
     """It refused the token, or a fault of ours ended the traffic: nothing is sent until the person acts."""
-
-
-class ConsentAsked(Value):
-    """A command that runs only when the person agrees to its exact words."""
-
-    command: tuple[str, ...]
-    """Safe to show, word by word as it would run."""
-    env: tuple[str, ...] = ()
-    """Names of the variables that it is given."""
-    hides_characters: bool = False
-    """The words hold characters that a person would not see as they are."""
-    before: tuple[str, ...] = ()
-    """What was agreed to for this endpoint last; empty where nothing was."""
-    env_before: tuple[str, ...] = ()
 
 
 class Capabilities(Value):

@@ -18,10 +18,10 @@ from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, Te
 from starlette.types import Receive, Scope, Send
 
 from client.catalogue import six_hundred
-from client.catalogue.pooled_servers import OBJECT, READS, nobody, row, servers
+from client.catalogue.pooled_servers import OBJECT, READS, let_all_through, nobody, row, servers
 from client.kernel.test_transports import served, served_kernel
 from colonizer_client.catalogue.cards import ToolCard, cards_of, shown_schema
-from colonizer_client.catalogue.catalogue import Catalogue, CatalogueCall, Domain, Gate, let_all_through
+from colonizer_client.catalogue.catalogue import Catalogue, CatalogueCall, Domain, Gate
 from colonizer_client.catalogue.schemas import fault_of, objection
 from colonizer_client.errors import (
     BadRequest,

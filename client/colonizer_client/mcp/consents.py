@@ -3,11 +3,25 @@
 from collections.abc import Sequence
 
 from colonizer_client.identity import EndpointName
-from colonizer_client.kernel.view import ConsentAsked
 from colonizer_client.mothership import wire
 from colonizer_client.store import Store
 from colonizer_client.text import has_hidden_characters, safe_line
 from colonizer_config.address import StdioAddress
+from colonizer_config.value import Value
+
+
+class ConsentAsked(Value):
+    """A command that runs only when the person agrees to its exact words."""
+
+    command: tuple[str, ...]
+    """Safe to show, word by word as it would run."""
+    env: tuple[str, ...] = ()
+    """Names of the variables that it is given."""
+    hides_characters: bool = False
+    """The words hold characters that a person would not see as they are."""
+    before: tuple[str, ...] = ()
+    """What was agreed to for this endpoint last; empty where nothing was."""
+    env_before: tuple[str, ...] = ()
 
 
 def asked(store: Store, endpoint: EndpointName, address: StdioAddress) -> ConsentAsked | None:
