@@ -73,7 +73,7 @@ async def test_a_call_is_approved_once_it_was_read_to_its_end_and_only_as_it_was
     async with inbox(tmp_path, CALM) as it:
         await it.sees("Nothing needs you.")
         launch = it.ask("launch_colony", LAUNCH)
-        await it.sees("1 call of agents waiting", "claude-code", "Needs you 1")
+        await it.sees("1 call of an agent", "claude-code", "Needs you 1")
         await it.press("enter")
         await it.sees("claude-code asks to call launch_colony", "reads on", "hold hidden characters")
         await it.press("y", "G")
@@ -109,7 +109,7 @@ async def test_while_a_call_is_shown_no_key_means_a_colony_that_is_not(tmp_path:
         await it.sees("held")
         await until(it.pilot, lambda: it.app.deck.colony is not None)
         it.ask("stop_colony", STOP)
-        await it.sees("1 call of agents")
+        await it.sees("1 call of an agent")
         await it.press("tab")
         await it.sees("claude-code asks to call stop_colony")
         await until(it.pilot, lambda: it.app.deck.colony is None)
@@ -141,7 +141,7 @@ async def test_the_inbox_looks_as_it_did_with_calls_of_agents(
     async with inbox(tmp_path, every_state(), size) as it:
         it.ask("stop_colony", STOP)
         it.ask("launch_colony", LAUNCH)
-        await it.sees("2 calls")
+        await it.sees("2 calls of agents")
         await it.press("tab")
         different: list[str] = []
         for name, keys in (("calls", ["j"]), ("a call", ["k", "enter"]), ("a long call", ["escape", "j", "enter"])):

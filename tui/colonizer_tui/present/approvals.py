@@ -27,7 +27,9 @@ def row(approval: Approval, now: float, width: int, glyphs: Glyphs) -> Line:
 
 def head(count: int) -> Line:
     """What stands above the rows."""
-    return (Span(f" {words.count(count, 'call')} of agents waiting for your word", "dim"),)
+    return (
+        Span(f" {words.count(count, 'call of an agent', 'calls of agents')}: nothing is done without your word", "dim"),
+    )
 
 
 def whole(approval: Approval, now: float, width: int) -> Sequence[Line]:
